@@ -127,7 +127,7 @@ def test_coefficients_are_balanced_without_leaving_what_is_allowed() -> None:
     assert ref.violation(y, program.upper, B, False) <= 1e-12
     balanced = program.balanced(B)
     assert ref.violation(y, program.upper, balanced, True) <= 1e-12
-    assert float(balanced[program.own].sum()) > 0.3 * float(B[program.own].sum())
+    assert float(balanced[program.own_class].sum()) > 0.3 * float(B[program.own_class].sum())
     one_way = np.where(y[:, None] == 0, [[1.0, -1.0, 0.0, 0.0]], 0.0)  # nothing moves back: all of it is taken off
     assert not program.balanced(0.1 * one_way).any()
 
@@ -139,10 +139,10 @@ def test_the_nearest_rows() -> None:
     program = CrammerSingerProgram.of(signs(y), 1.5, False, None)
     V = 3.0 * rng.normal(size=(30, 3))
     B, active = program.nearest(V)
-    shares = np.where(program.own, 1.5, 0.0) - B
+    shares = np.where(program.own_class, 1.5, 0.0) - B
     np.testing.assert_array_equal(active, shares > 1e-15)
     for _ in range(20):
-        other = np.where(program.own, 1.5, 0.0) - 1.5 * rng.dirichlet(np.ones(3), size=30)
+        other = np.where(program.own_class, 1.5, 0.0) - 1.5 * rng.dirichlet(np.ones(3), size=30)
         assert (((V - B) * (other - B)).sum(axis=1) <= 1e-12).all()
 
 

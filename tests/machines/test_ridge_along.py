@@ -10,7 +10,7 @@ import pytest
 from multikernel.banks import DenseGram
 from multikernel.machines import RidgeMachine
 from multikernel.machines.ridge.along import RidgeTridiagonal, along
-from multikernel.machines.ridge.solved import Solved, _apart, direct, reduced, spectral
+from multikernel.machines.ridge.solved import Solved, _with_separate_factor, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 Array = Any
@@ -119,7 +119,7 @@ def test_a_part_beyond_the_matrix_that_it_does_meet_costs_value() -> None:
     whole = np.linalg.solve(K + alpha * np.eye(12), Y)
     for size in (1e-3, 1e-2, 0.1):
         beyond = size * rng.normal(size=(12, 1))
-        found = _apart(DenseGram(K), Y, alpha, whole - beyond, beyond)
+        found = _with_separate_factor(DenseGram(K), Y, alpha, whole - beyond, beyond)
         dual, primal = values(K, Y, alpha, found.factor, found.coef)
         assert found.value <= dual * (1.0 + 1e-12)
         assert found.upper == pytest.approx(primal, rel=1e-9)
@@ -130,7 +130,7 @@ def test_a_part_beyond_the_matrix_that_it_does_meet_costs_value() -> None:
 def test_a_solution_with_a_part_beyond_the_matrix_has_no_gap_in_any_unit(inside: float, unit: float) -> None:
     """K = diag(1, 0), alpha = 1/2, A = (c, 2): J = <A, Y> with Y = (3/2 c, 1)."""
     C, beyond = unit * np.array([[inside], [0.0]]), unit * np.array([[0.0], [2.0]])
-    found = _apart(DenseGram(np.diag([1.0, 0.0])), 1.5 * C + 0.5 * beyond, 0.5, C, beyond)
+    found = _with_separate_factor(DenseGram(np.diag([1.0, 0.0])), 1.5 * C + 0.5 * beyond, 0.5, C, beyond)
     assert found.value == pytest.approx(unit**2 * (1.5 * inside**2 + 2.0), rel=1e-12)
     assert found.upper == pytest.approx(found.value, rel=1e-12)
     assert found.gap <= 1e-12

@@ -24,8 +24,8 @@ def test_columns_are_those_of_scipy_at_every_step(system):
     X = np.zeros_like(B)
     for count, step in enumerate(islice(preconditioned_steps(lambda V: A @ V, lambda V: near @ V, B), 6), 1):
         X = X + step.change
-        np.testing.assert_allclose(step.left, B - A @ X, atol=1e-12 * np.abs(B).max())
-        np.testing.assert_allclose(step.size, (step.left * (near @ step.left)).sum(axis=0), rtol=1e-12)
+        np.testing.assert_allclose(step.residual, B - A @ X, atol=1e-12 * np.abs(B).max())
+        np.testing.assert_allclose(step.size, (step.residual * (near @ step.residual)).sum(axis=0), rtol=1e-12)
         for x, b in zip(X.T, B.T, strict=True):
             operator = LinearOperator((N, N), lambda v: near @ v, dtype=float)
             known = cg(A, b, rtol=0.0, atol=0.0, maxiter=count, M=operator)[0]
@@ -47,4 +47,4 @@ def test_a_solved_system_stays_solved(system):
     B = np.zeros((N, 1))
     for step in islice(preconditioned_steps(lambda V: A @ V, lambda V: near @ V, B), 3):
         assert not step.change.any()
-        assert not step.left.any()
+        assert not step.residual.any()

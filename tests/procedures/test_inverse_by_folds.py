@@ -62,8 +62,8 @@ class TestBlocks:
         K, folds = stack(), folds_of(count)
         bank = precomputed(K)
         held = HeldOut(np.random.default_rng(4).normal(size=(N, 3)), folds)
-        whole = held.left(held.inverse(bank.total(V)))
-        parts = held.left(held.inverse_by_folds(bank, V))
+        whole = held.residuals_of(held.inverse(bank.total(V)))
+        parts = held.residuals_of(held.inverse_by_folds(bank, V))
         np.testing.assert_allclose(parts.errors, whole.errors, rtol=1e-12)
         np.testing.assert_allclose(parts.values, whole.values, rtol=0, atol=1e-12)
 

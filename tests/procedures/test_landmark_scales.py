@@ -40,11 +40,11 @@ def loss(error, v, alpha):
             return error.kernel.profile(np.abs(apart) @ np.diag(M))
         return error.kernel.profile(np.einsum("ilj,jk,ilk->il", apart, M, apart))
 
-    s, w = (np.ones(len(part.Y)) if part.weight is None else part.weight for part in (error.train, error.held))
+    s, w = (np.ones(len(part.Y)) if part.weight is None else part.weight for part in (error.train, error.held_out))
     mean = np.average(error.train.Y, axis=0, weights=s) if error.fit_intercept else 0.0
     C, Z = K(error.train.X), K(error.landmarks)
     A = np.linalg.solve((C.T * s) @ C + alpha * Z, (C.T * s) @ (error.train.Y - mean))
-    left = K(error.held.X) @ A - (error.held.Y - mean)
+    left = K(error.held_out.X) @ A - (error.held_out.Y - mean)
     prior = error.penalty / w.sum() * error.form.prior(v)[0]
     return np.log((w[:, None] * left**2).sum() / w.sum()) + prior
 

@@ -16,7 +16,7 @@ from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
 from multikernel.observer import Event
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.curvature import begun, can_curve
+from multikernel.procedures.learned_scales.curvature import can_curve, partial_trial
 from multikernel.procedures.learned_scales.error import ScalesError, half_distance, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
@@ -121,7 +121,7 @@ def test_gauss_newton_matrix_is_that_of_differences(name: str, weighed: bool) ->
     if weighed:
         error = replace(error, held_out=error.held_out.weighted(np.random.default_rng(3).uniform(0.5, 2.0, 40)))
     u = error.equal(10.0, 1.0) + 0.5 * np.random.default_rng(1).normal(size=len(error.equal(10.0, 1.0)))
-    start, trial = begun(error, u), error.at(u)
+    start, trial = partial_trial(error, u), error.at(u)
     assert start is not None
     assert trial is not None
     found = start.trial()

@@ -74,7 +74,7 @@ class TestSmallModel:
         wrong = []
         for _ in range(4):
             wrong.append(np.abs(space.model.at(v).errors / exact - 1.0).max())
-            space = space.richer(v, space.left(v))
+            space = space.richer(v, space.residuals(v))
         assert wrong == sorted(wrong, reverse=True)
         assert wrong[3] < 0.01 * wrong[0]
 
@@ -87,7 +87,7 @@ class TestSmallModel:
         np.testing.assert_allclose(sizes[:, :, [0, 1, 3]], 1.0)
         assert (sizes[:, :, 2] == 0.0).all()
         v = np.tile([2.0, 0.5, 1.0], (4, 1))
-        space = space.richer(v, space.left(v))
+        space = space.richer(v, space.residuals(v))
         exact = [error_of(v[t], K, Y[:, t], labels, True) for t in range(4)]
         np.testing.assert_allclose(space.model.at(v).errors, exact, rtol=1e-3)
 

@@ -70,7 +70,7 @@ class TestError:
         error = HeldOutError(bank, Y, Folds.of(cv, len(Y), Y), fit_intercept)
         for v in (np.array([3.0, 0.0, 0.2, 10.0]), np.zeros(4)):
             expected = residuals(K, Y, v, error.folds, fit_intercept)
-            np.testing.assert_allclose(at(error, v).left.values, expected, rtol=1e-9, atol=1e-10)
+            np.testing.assert_allclose(at(error, v).evaluation.values, expected, rtol=1e-9, atol=1e-10)
             np.testing.assert_allclose(at(error, v).errors, (expected**2).mean(axis=0), rtol=1e-10)
         assert error.constant() == pytest.approx(at(error, np.zeros(4)).value, rel=1e-12)
 

@@ -51,7 +51,7 @@ def test_held_out_errors(cv: int, fit_intercept: bool) -> None:
     here, there = few.at(v), known.at(v)
     assert here is not None
     assert there is not None
-    assert len(here.left.H) == cv * (4 + 2 + 1)
+    assert len(here.evaluation.H) == cv * (4 + 2 + 1)
     np.testing.assert_allclose(here.errors, there.errors, rtol=1e-9)
     np.testing.assert_allclose(few.gradient(here), known.gradient(there), rtol=1e-7, atol=1e-9)
     mine, other = few.model(here), known.model(there)

@@ -21,8 +21,8 @@ from multikernel.banks import Gram, KernelBank
 class Combination(ABC):
     """A family of kernels K(theta), theta >= 0.
 
-    Subclasses are frozen dataclasses: their fields are what does not change with theta, and the annotations of the
-    fields say which values are allowed.
+    Subclasses are frozen dataclasses of parameters that do not depend on theta, and the annotations of the fields
+    define which values are allowed.
     """
 
     @property
@@ -42,11 +42,11 @@ class Combination(ABC):
         """d/dtheta tr A'K(theta)A, shape (d,), for A of shape (n,) or (n, t); square banks only."""
 
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
-        """What each entry of theta adds to K(theta) C: shape (d, r, t) for C of shape (c, t), with sum K(theta) C.
+        """The summand of K(theta) C of each entry of theta: shape (d, r, t) for C of shape (c, t), with sum K(theta) C.
 
-        Of a sum that is its term. A product is shared among its factors, equally: the integral of the derivative in
-        each weight, as all weights grow from zero together (Aumann and Shapley). Parameters that are no weights of
-        kernels, such as the scales in ``Profiles``, have no share and are left out.
+        In a sum of kernels, this is the term of the kernel. A product is divided equally among its factors: this is
+        the integral of the derivative in each weight, as all weights grow from zero together (Aumann and Shapley).
+        Parameters that are not weights of kernels, such as the scales in ``Profiles``, have no share and are left out.
 
         Raises
         ------
@@ -55,7 +55,7 @@ class Combination(ABC):
         raise ValueError(f"{type(self).__name__} is no sum of products of kernels, so that no kernel has a share in it")
 
     def shares_of_each(self, bank: KernelBank, thetas: Array, C: Array) -> Array:
-        """``shares`` of every column of C with a theta of its own: shape (d, r, t) for thetas (t, d).
+        """``shares`` of every column of C, with a separate theta for each: shape (d, r, t) for thetas (t, d).
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Combination(ABC):
         return np.zeros(self.n_parameters(bank), dtype=bool)
 
     def check(self, bank: KernelBank) -> None:
-        """Refuse a bank whose matrices are not what the combination is made of: kernels, unless it says otherwise.
+        """Refuse a bank of other matrices than the combination needs: of kernels, unless a subclass needs others.
 
         Raises
         ------

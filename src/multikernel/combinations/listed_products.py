@@ -87,9 +87,9 @@ class ListedProducts(Combination):
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
         shares = np.zeros((len(bank), bank.shape[0], C.shape[1]))
         for product in self.products:
-            part = theta[list(product)].prod() / len(product) * (matrix_of(bank, product) @ C)
+            share = theta[list(product)].prod() / len(product) * (matrix_of(bank, product) @ C)
             for k in product:
-                shares[k] += part
+                shares[k] += share
         return shares
 
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
@@ -113,7 +113,7 @@ class ListedProducts(Combination):
         return second
 
     def powers(self, bank: KernelBank) -> Array:
-        """The length of the longest product, in which shorter ones are concave, too."""
+        """The length of the longest product: in this power of the weights shorter products are concave, too."""
         return np.full(len(bank), float(max(map(len, self.products), default=1)))
 
 
@@ -135,17 +135,17 @@ def form_of(bank: KernelBank, product: tuple[int, ...], A: Array) -> float:
 
 
 def _slopes(product: tuple[int, ...], mu: Array) -> Array:
-    """The derivatives of the product of the weights that a tuple names: at each place, the product of the others."""
+    """The derivatives of the product of a tuple's weights: for each position, the product of the other weights."""
     slopes = np.zeros(len(mu))
     weights = mu[list(product)]
-    for place, k in enumerate(product):
-        slopes[k] += np.delete(weights, place).prod()
+    for position, k in enumerate(product):
+        slopes[k] += np.delete(weights, position).prod()
     return slopes
 
 
 def _bends(product: tuple[int, ...], mu: Array) -> Array:
     """The second derivatives of the product of the weights that a tuple names."""
     bends = np.zeros((len(mu), len(mu)))
-    for place, k in enumerate(product):
-        bends[k] += _slopes(product[:place] + product[place + 1 :], mu)
+    for position, k in enumerate(product):
+        bends[k] += _slopes(product[:position] + product[position + 1 :], mu)
     return bends

@@ -97,18 +97,18 @@ class ScaledProfile(Combination):
         return hash(repr(self.kernel))  # kernels are compared by value, and have no hash of their own
 
     def check(self, bank: KernelBank) -> None:
-        self._whole.check(bank)
+        self._profiles.check(bank)
 
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float]:
         return kernel, 1.0 / kernel, 1.0
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
-        return self._whole.gram(bank, np.append(1.0, theta))
+        return self._profiles.gram(bank, np.append(1.0, theta))
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
-        return self._whole.pullback(bank, np.append(1.0, theta), A)[1:]
+        return self._profiles.pullback(bank, np.append(1.0, theta), A)[1:]
 
     @property
-    def _whole(self) -> Profiles:
+    def _profiles(self) -> Profiles:
         """The sum of this one kernel, whose weight is 1."""
         return Profiles((self.kernel,))

@@ -32,8 +32,8 @@ from multikernel.combinations.base import Combination
 class HadamardPower(Combination):
     """K(theta) = (sum_k theta_k K_k)^degree, entry by entry.
 
-    Degree 1 is the sum itself, in whatever structure the bank has for it. At theta = 0 the scores of a higher degree
-    vanish: a start there goes nowhere.
+    Degree 1 is the sum itself, in the structure that the bank has for it. At theta = 0 the scores of a higher degree
+    vanish, so that a search cannot start there.
 
     Parameters
     ----------
@@ -138,9 +138,9 @@ def _power(S: Gram, degree: int) -> Gram:
     if degree == 1:
         return S
     if _of_dense_features(S):
-        kept = np.flatnonzero(S.weights)
-        if len(kept) and 4 * comb(len(kept) + degree - 1, degree) <= S.shape[1]:
-            return _monomials(S.F[:, kept], S.weights[kept], None if S.F is S.H else S.H[:, kept], degree)
+        nonzero = np.flatnonzero(S.weights)
+        if len(nonzero) and 4 * comb(len(nonzero) + degree - 1, degree) <= S.shape[1]:
+            return _monomials(S.F[:, nonzero], S.weights[nonzero], None if S.F is S.H else S.H[:, nonzero], degree)
     M = S.dense()
     K = np.multiply(M, M, dtype=float)  # powers soon leave the range of single precision
     power = 2

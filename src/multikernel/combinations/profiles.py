@@ -55,8 +55,8 @@ class Profiles(Combination):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        given = isinstance(self.kernels, tuple) and all(isinstance(each, DistanceKernel) for each in self.kernels)
-        if not given or not self.kernels:
+        valid = isinstance(self.kernels, tuple) and all(isinstance(kernel, DistanceKernel) for kernel in self.kernels)
+        if not valid or not self.kernels:
             raise ValueError(
                 "Profiles: kernels must be a tuple of one or more kernels of a distance, got "
                 f"{abbreviated(self.kernels)}"
@@ -87,9 +87,9 @@ class Profiles(Combination):
         def fill(rows: slice) -> None:
             near = [_clipped(D[rows]) for D in distances]
             K[rows] = 0.0
-            for users, own in zip(self.users, near, strict=True):
+            for users, clipped in zip(self.users, near, strict=True):
                 for r in users:
-                    profile = self.kernels[r].profile(own)
+                    profile = self.kernels[r].profile(clipped)
                     profile *= weights[r]
                     K[rows] += profile
 
@@ -117,10 +117,10 @@ class Profiles(Combination):
         return np.concatenate([outside, *inside])
 
     def at(self, bank: KernelBank, theta: Array) -> tuple[Array, Slopes]:
-        """K(theta), an array of the caller's own, and what its derivatives are made of."""
+        """K(theta), as a new array, and the data for its derivatives."""
         weights, distances = self._distances(bank, theta)
         K = np.empty(bank.shape)
-        others = tuple(np.empty(bank.shape) for _ in self.kernels[1:])
+        terms = tuple(np.empty(bank.shape) for _ in self.kernels[1:])
 
         def fill(rows: slice) -> None:
             K[rows] = 0.0
@@ -132,13 +132,13 @@ class Profiles(Combination):
                         value *= weights[r]
                         out[rows] += value
                         if r and out is K:
-                            others[r - 1][rows] = value
+                            terms[r - 1][rows] = value
 
         over_tiles(fill, K.shape)
-        return K, Slopes(bank, distances, others)
+        return K, Slopes(bank, distances, terms)
 
     def _distances(self, bank: KernelBank, theta: Array) -> tuple[Array, tuple[Array, ...]]:
-        """The weights, and the matrices D_r, which are the caller's own."""
+        """The weights, and the matrices D_r as new arrays."""
         R = len(self.kernels)
         weights = np.asarray(theta)[:R]
         scales = np.asarray(theta)[R:]
@@ -151,7 +151,7 @@ class Profiles(Combination):
     def _multiplied(self, users: tuple[int, ...], weights: Array, A: Array, D: Array) -> Array:
         """<A A', f_r(D)> for the kernels r of a distance D, with A A' o sum_r w_r f_r'(D) in the place of D."""
 
-        def part(rows: slice) -> Array:
+        def tile_sums(rows: slice) -> Array:
             near = _clipped(D[rows])
             M = A[rows] @ A.T
             values = np.zeros(len(users))
@@ -164,9 +164,9 @@ class Profiles(Combination):
             D[rows] *= M
             return values
 
-        parts = over_tiles(part, D.shape)
-        if parts:
-            return np.sum(parts, axis=0)
+        sums = over_tiles(tile_sums, D.shape)
+        if sums:
+            return np.sum(sums, axis=0)
         return np.zeros(len(users))
 
 
@@ -174,12 +174,12 @@ class Profiles(Combination):
 class Slopes:
     """sum_r w_r f_r'(D) of each distance D over its kernels r, and w_r f_r(D_r) of all r but the first.
 
-    What is to be known of the first follows from K, their sum.
+    The term of the first kernel follows from K, the sum of the terms.
     """
 
     bank: KernelBank
     slopes: tuple[Array, ...]
-    others: tuple[Array, ...]
+    terms: tuple[Array, ...]
 
     def inner(self, M: Array, total: float) -> Array:
         """d<M, K(theta)> in the logarithms of the weights and in the scales, for M that is overwritten.
@@ -189,7 +189,7 @@ class Slopes:
         M : array of the shape of K
         total : float, <M, K>
         """
-        outside = np.array([0.0, *(float(np.einsum("ij,ij->", M, own)) for own in self.others)])
+        outside = np.array([0.0, *(float(np.einsum("ij,ij->", M, term)) for term in self.terms)])
         outside[0] = total - outside.sum()
         inside = []
         last = len(self.slopes) - 1

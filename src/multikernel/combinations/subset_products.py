@@ -102,7 +102,9 @@ class SubsetProducts(Combination):
         path: list[tuple[int, Array]] = []  # the kernels of the last subset, each with the product up to it
         for k in order:
             w = self.nodes[k]
-            shared = next((at for at, ((i, _), j) in enumerate(zip(path, w, strict=False)) if i != j), len(path))
+            shared = next(
+                (position for position, ((i, _), j) in enumerate(zip(path, w, strict=False)) if i != j), len(path)
+            )
             del path[shared:]
             for i in w[len(path) :]:
                 path.append((i, path[-1][1] * factors[i] if path else factors[i]))

@@ -2,9 +2,9 @@
 
     K(mu, nu) = T(mu) + sum_j nu_j P_j
 
-In the tied part T a product has the product of its kernels' weights; in the free part every product P_j has a weight of
-its own. T is a combination: a power of the weighted sum, which holds the products of all tuples of that length, or the
-sum over some of these (``listed_products.py``). In a power both (0, 1) and (1, 0) occur.
+In the tied part T the weight of a product is the product of its kernels' weights; in the free part every product P_j
+has a separate weight. T is a combination: a power of the weighted sum, which is the sum of the products of all tuples
+of that length, or the sum over some of these (``listed_products.py``). In a power both (0, 1) and (1, 0) occur.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TiedAndFree(Combination):
     Parameters
     ----------
     tied : int >= 1, the degree of the power of the weighted sum; or the tuples of kernels whose products are summed
-    free : tuples of kernels, the products with weights of their own
+    free : tuples of kernels, the products with separate weights
 
     Raises
     ------
@@ -69,11 +69,11 @@ class TiedAndFree(Combination):
 
     def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
         """None for products of several lengths. Tied and free weights have one unit for one kernel's weights only."""
-        part = self.part
-        if isinstance(part, HadamardPower):
-            tied = {part.degree}
+        tied_part = self.part
+        if isinstance(tied_part, HadamardPower):
+            tied = {tied_part.degree}
         else:
-            tied = set(map(len, part.products))
+            tied = set(map(len, tied_part.products))
         lengths = tied | set(map(len, self.free))
         if len(lengths) > 1:
             return None

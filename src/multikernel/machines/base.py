@@ -23,7 +23,7 @@ PIECE = 100_000_000  # steps of pairs times variables, some tenths of a second, 
 
 @dataclass(frozen=True, eq=False)
 class DualSolution:
-    """What a machine found for one kernel matrix and one target.
+    """The solution of a machine for one kernel matrix and one target.
 
     Parameters
     ----------
@@ -32,13 +32,13 @@ class DualSolution:
     value : float, the value of the dual problem at this solution, which is at most J(K)
     upper : float, at least J(K): the value of the primal problem at this solution
     factor : array (n,) or (n, t), A with dJ/dK = -A A'
-    gap : float >= 0, upper - value relative to their size, or to a larger one that counts as zero
-    converged : bool, whether the gap asked for was reached, or as small a one as rounding allows
+    gap : float >= 0, upper - value relative to their size, or to a larger value that counts as zero
+    converged : bool, whether the requested gap was reached, or the smallest that rounding allows
     n_iter : int
-    warm : array, what a later solve may start from
+    warm : array, from which a later solve may start
     history : the gap after each round
-    beyond : array like ``coef``, the part of the targets that the kernel does not reach, where the coefficients lack it
-        because it makes a function that is zero; None elsewhere
+    beyond : array like ``coef``: coefficients of the part of the targets outside the range of the kernel, where
+        ``coef`` lacks them because their function is zero; None elsewhere
     """
 
     coef: Array
@@ -55,7 +55,7 @@ class DualSolution:
 
 
 class Machine(ABC):
-    """Solves one inner problem; a frozen dataclass of its parameters, annotated by what they may be.
+    """A solver of an inner problem: a frozen dataclass of its parameters, whose annotations define allowed values.
 
     Attributes
     ----------
@@ -78,9 +78,9 @@ class Machine(ABC):
         Parameters
         ----------
         gram : square Gram of n samples
-        target : array (n,); a machine that takes several targets says so, and takes (n, t)
+        target : array (n,); (n, t) where the machine is documented to take several targets
         warm : ``warm`` of an earlier solution, to start from
-        sample_weight : array (n,), what each sample's loss is multiplied with; 1 if not given
+        sample_weight : array (n,), the weight of each sample's loss; 1 if not given
 
         Raises
         ------
@@ -90,16 +90,16 @@ class Machine(ABC):
     def with_tolerance(self, tol: float) -> Self:
         """The machine that solves the same problem to a relative gap of at most ``tol``.
 
-        The optimizers ask for rough solutions first and for finer ones near the optimum. A machine that iterates
-        overrides this; one that solves directly is as accurate as it can be, and returns itself.
+        The optimizers need rough solutions first and accurate ones near the optimum. An iterative machine overrides
+        this method; a direct solver is always as accurate as possible, and returns itself.
         """
         return self
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float] | None:
         """The machine of the same problem in other units, and the unit of the coefficients.
 
-        With K = kernel K' and y = target y' it solves for K' and y', and its coefficients times that unit are those of
-        this machine. None, the default, where there is no such machine: then the problem is solved as it is.
+        With K = kernel K' and y = target y' that machine solves for K' and y', and its coefficients times the unit are
+        those of this machine. None, the default, where there is no such machine: then units are not changed.
 
         Parameters
         ----------
@@ -108,16 +108,16 @@ class Machine(ABC):
         return None
 
     def balance(self, target: float) -> float:
-        """The size of kernels at which the loss and the norm of the predictor weigh alike, for targets of this spread.
+        """The size of kernels at which the loss and the norm of the predictor are balanced, for targets of this spread.
 
-        The loss alone says how large the coefficients are where kernels are smaller. 0, the default, where that never
-        is so.
+        For smaller kernels the size of the coefficients depends only on the loss. 0, the default, where there is no
+        such size.
         """
         return 0.0
 
 
 def out_of_time(n: int) -> bool:
-    """Whether a machine of n samples is to return the best that it has; a small one is soon done, and ends first."""
+    """Whether a machine of n samples has to return its best solution so far; a small machine is finished first."""
     return n > 1000 and time_is_up()  # one of 1000 samples takes some tenths of a second
 
 

@@ -3,11 +3,11 @@
 Samples whose coefficients are zero at the solution could be left out, but they are not known beforehand. Hence rounds:
 
     solve     the problem on the working set, whose block of the matrix is formed
-    certify   one product of the whole matrix, on the columns of the support, gives the duality gap over all samples,
-              and shows by how much each sample outside violates the conditions of optimality
+    certify   one product with the full matrix, on the columns of the support, gives the duality gap over all samples,
+              and by how much each sample outside violates the conditions of optimality
     revise    violating samples join the working set; samples that are far from the support leave it
 
-After the first rounds no sample leaves any more, so the rounds come to an end.
+After the first rounds no sample leaves the working set, so that the number of rounds is finite.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.certificate import ROUGH
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.tuning import ALL_SAMPLES
 
-TOLERATED = 0.25  # of the gap asked for: what the violations of samples that do not join may add to it
+TOLERATED = 0.25  # of the requested gap: the largest contribution to it of violating samples that do not join
 _BYTES = 4 << 30  # the largest block of the matrix that is formed
 
 
@@ -49,7 +49,7 @@ Certify = Callable[[Array, Array], Certified]
 def on_working_samples(
     gram: Gram, first: Array, warm: Array | None, inner: Inner, certify: Certify, tol: float, max_iter: int
 ) -> DualSolution:
-    """The solution over all samples; unconverged where rounding, ``max_iter`` or the memory forbids more rounds.
+    """The solution over all samples; not converged where rounding, ``max_iter`` or memory prevents more rounds.
 
     Parameters
     ----------
@@ -62,13 +62,13 @@ def on_working_samples(
     tol : float, the gap to reach
     max_iter : int, steps at most, of all inner solutions together
     """
-    most = min(gram.shape[0], int(np.sqrt(_BYTES / gram.diagonal().dtype.itemsize)))
-    rows = np.sort(first)[:: -(-len(first) // most)]
+    limit = min(gram.shape[0], int(np.sqrt(_BYTES / gram.diagonal().dtype.itemsize)))
+    rows = np.sort(first)[:: -(-len(first) // limit)]
     variables = warm
     steps = 0
     history: tuple[float, ...] = ()
     best: DualSolution | None = None
-    finest = 0.4 * tol  # the gap on the working set: with what is tolerated outside, less than the gap asked for
+    finest = 0.4 * tol  # the gap on the working set: plus the tolerated violations, less than the requested gap
     aim = finest if len(rows) == gram.shape[0] else max(finest, ROUGH)
     if variables is not None:
         proved = certify(rows, variables)
@@ -76,11 +76,11 @@ def on_working_samples(
             return proved.solution
         best = proved.solution
         joining = _joining(proved.violation, rows)
-        rows = np.sort(np.concatenate([rows, joining[: most - len(rows)]]))
+        rows = np.sort(np.concatenate([rows, joining[: limit - len(rows)]]))
     for turn in count():
-        variables, made = inner(gram.principal(rows), rows, variables, aim, max_iter - steps)
+        variables, steps_made = inner(gram.principal(rows), rows, variables, aim, max_iter - steps)
         proved = certify(rows, variables)
-        steps = steps + made
+        steps = steps + steps_made
         variables = proved.solution.warm
         gap = proved.solution.gap
         history = (*history, gap)
@@ -99,10 +99,10 @@ def on_working_samples(
             staying = _staying(proved, rows)
         else:
             staying = rows
-        if len(staying) >= most:
+        if len(staying) >= limit:
             break
         aim = max(finest, ROUGH * min(gap, 1.0))
-        rows = np.sort(np.concatenate([staying, joining[: most - len(staying)]]))
+        rows = np.sort(np.concatenate([staying, joining[: limit - len(staying)]]))
     assert best is not None
     return replace(best, n_iter=steps, history=history)
 
@@ -128,7 +128,7 @@ def first_samples(groups: Array, warm: Array | None) -> Array:
 
     Parameters
     ----------
-    groups : array (n,), labels of groups; some samples of each take part in any case
+    groups : array (n,), labels of groups; at least one sample of each is included
     warm : array (n,), variables of an earlier solution, or None
     """
     n = len(groups)

@@ -113,12 +113,12 @@ def invert(factor: Array) -> bool:
     """
     if not inverted(factor):
         return False
-    whole = factor.T
-    n = len(whole)
+    inverse = factor.T
+    n = len(inverse)
     for start in range(0, n, TILE_ROWS):
         stop = min(start + TILE_ROWS, n)
-        whole[stop:, start:stop] = whole[start:stop, stop:].T
-        tile = whole[start:stop, start:stop]
+        inverse[stop:, start:stop] = inverse[start:stop, stop:].T
+        tile = inverse[start:stop, start:stop]
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
     return True
 

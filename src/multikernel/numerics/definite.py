@@ -1,4 +1,4 @@
-"""Whether a symmetric matrix is positive semi-definite, beyond what rounding of its entries may hide."""
+"""Whether a symmetric matrix is positive semi-definite, up to rounding of its entries."""
 
 from __future__ import annotations
 

@@ -10,9 +10,9 @@ each multiplier's step follows from that of its variable,
 
     dbelow = (target / a - below) - (below / a) da,
 
-and what is left is a linear system in the variables, which the problem solves. Mehrotra (1992): a predictor step to
-mu = 0 shows how far the products could shrink, say to a mean of mu_p; then the step is taken to (mu_p / mu)^3 mu, its
-targets corrected by the predictor's da dbelow, which the linearisation leaves out.
+and a linear system in the variables remains, which the problem solves. After Mehrotra (1992), a predictor step to
+mu = 0 shows how small the products can become, say a mean of mu_p; then the step is taken towards (mu_p / mu)^3 mu,
+with targets that are corrected by the predictor's da dbelow, the term without which the products were linearised.
 
 S. Mehrotra (1992), On the implementation of a primal-dual interior point method, SIAM J. Optimization 2.
 """
@@ -39,7 +39,7 @@ class BarrierPoint:
     Parameters
     ----------
     a : array (N,), 0 < a < u
-    slack : array (N,), u - a, with the digits that subtraction would lose; infinite where u is
+    slack : array (N,), u - a, stored because subtraction would lose its digits; infinite where u is
     below, above : arrays (N,), multipliers of a >= 0 and of a <= u (0 where u is infinite)
     intercept : float, multiplier of an equality
     delta : array (m,) > 0; empty where there are no further variables
@@ -83,9 +83,9 @@ class BarrierPoint:
         """The barrier parameter that fits the point: the mean of the complementarity products."""
         return self.complementarity / (len(self.a) + int(np.isfinite(self.slack).sum()) + len(self.delta))
 
-    def on(self, kept: Array) -> BarrierPoint:
+    def on(self, index: Array) -> BarrierPoint:
         """The point with only some of the further variables."""
-        return replace(self, delta=self.delta[kept], reduced_cost=self.reduced_cost[kept])
+        return replace(self, delta=self.delta[index], reduced_cost=self.reduced_cost[index])
 
     def joined_by(self, delta: Array, reduced_cost: Array) -> BarrierPoint:
         """The point with more of the further variables."""
@@ -98,7 +98,7 @@ class BarrierPoint:
     @property
     def finite(self) -> bool:
         """Whether no number of it has overflowed."""
-        return all(np.isfinite(each).all() for each in (self.a, self.delta, self.intercept, self.multiplier))
+        return all(np.isfinite(value).all() for value in (self.a, self.delta, self.intercept, self.multiplier))
 
     def curvature(self, ridge: Array) -> Array:
         """A ridge and the second derivatives of the barrier, ridge + below / a + above / (u - a): shape (N,)."""
@@ -107,52 +107,52 @@ class BarrierPoint:
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """What the complementarity products of a point are to become in a step.
+    """The values that the complementarity products of a point should have after a step.
 
     Parameters
     ----------
-    at : BarrierPoint
+    point : BarrierPoint
     below, above : arrays (N,), of the variables and of their slacks
     cost : array (m,), of the further variables
     """
 
-    at: BarrierPoint
+    point: BarrierPoint
     below: Array
     above: Array
     cost: Array
 
     @classmethod
-    def of(cls, at: BarrierPoint, mu: float, predictor: BarrierPoint | None) -> Targets:
+    def of(cls, point: BarrierPoint, mu: float, predictor: BarrierPoint | None) -> Targets:
         """mu for each product, less what a predictor step from the same point adds to it in second order."""
-        bounded = np.isfinite(at.slack)
+        bounded = np.isfinite(point.slack)
         if predictor is None:
-            return cls(at, np.full(len(at.a), mu), np.where(bounded, mu, 0.0), np.full(len(at.delta), mu))
+            return cls(point, np.full(len(point.a), mu), np.where(bounded, mu, 0.0), np.full(len(point.delta), mu))
         p = predictor  # its slack has the step -da
         above = np.where(bounded, mu + p.a * p.above, 0.0)
-        return cls(at, mu - p.a * p.below, above, mu - p.delta * p.reduced_cost)
+        return cls(point, mu - p.a * p.below, above, mu - p.delta * p.reduced_cost)
 
     def slope(self, before: Array) -> Array:
         """The slope in a, ``before`` with the changes of ``below`` less those of ``above`` at da = 0."""
-        at = self.at
-        return before + (self.below / at.a - at.below) - (self.above / at.slack - at.above)
+        point = self.point
+        return before + (self.below / point.a - point.below) - (self.above / point.slack - point.above)
 
     def reduced_slope(self, before: Array) -> Array:
         """The slope in delta, ``before`` with the changes of the reduced costs at ddelta = 0."""
-        return before + self.cost / self.at.delta - self.at.reduced_cost
+        return before + self.cost / self.point.delta - self.point.reduced_cost
 
     def step(self, da: Array, intercept: float, ddelta: Array | None = None, multiplier: float = 0.0) -> BarrierPoint:
         """The whole step from that of the variables."""
-        at = self.at
+        point = self.point
         if ddelta is None:
             ddelta = np.empty(0)
         return BarrierPoint(
             a=da,
             slack=-da,
-            below=self.below / at.a - at.below - at.below / at.a * da,
-            above=self.above / at.slack - at.above + at.above / at.slack * da,
+            below=self.below / point.a - point.below - point.below / point.a * da,
+            above=self.above / point.slack - point.above + point.above / point.slack * da,
             intercept=intercept,
             delta=ddelta,
-            reduced_cost=self.cost / at.delta - at.reduced_cost - at.reduced_cost / at.delta * ddelta,
+            reduced_cost=self.cost / point.delta - point.reduced_cost - point.reduced_cost / point.delta * ddelta,
             multiplier=multiplier,
         )
 
@@ -160,15 +160,15 @@ class Targets:
 class NewtonSystem(ABC):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
-    at: BarrierPoint
+    point: BarrierPoint
 
     @abstractmethod
     def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
         """The step towards the barrier parameter mu, corrected by a predictor from the same point."""
 
     def arrived(self, step: BarrierPoint, length: float) -> tuple[float, BarrierPoint]:
-        """The length to go, at most that one, and the point there."""
-        return length, self.at.moved(step, length)
+        """The length of the step, at most the given one, and the point at its end."""
+        return length, self.point.moved(step, length)
 
 
 def advance(point: BarrierPoint, system: Callable[[], NewtonSystem], target: float = 0.0) -> tuple[float, BarrierPoint]:
@@ -180,16 +180,16 @@ def advance(point: BarrierPoint, system: Callable[[], NewtonSystem], target: flo
     ----------
     point : BarrierPoint
     system : makes the system at the point
-    target : float, the sum of the complementarity products is not made smaller: it would promise more than is asked
-        for, and the system suffers from it
+    target : float, below which the sum of the complementarity products need not fall: with a smaller sum the system
+        is worse conditioned
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         try:
             newton = system()
             predictor = newton.step(0.0)
             predicted = point.moved(predictor, point.longest(predictor)).mu
-            part = max((predicted / point.mu) ** 3, target / point.complementarity)
-            step = newton.step(part * point.mu, predictor)
+            fraction = max((predicted / point.mu) ** 3, target / point.complementarity)
+            step = newton.step(fraction * point.mu, predictor)
         except LinAlgError:
             return 0.0, point
         # 0.995 of the way to the boundary: Mehrotra (1992) has 0.99 to 0.9995

@@ -1,10 +1,10 @@
 """Products and factorisations by SciPy's own BLAS and LAPACK, without Python's lock: several threads run them at once.
 
-SciPy's wrappers for Python hold the lock while they compute, so that threads with a matrix each wait for each other.
-What they wrap is called here by its address, which SciPy publishes for compiled code (``scipy.linalg.cython_lapack``);
-calls by ctypes release the lock. Factorisations take arrays in Fortran order, as LAPACK does, or blocks of these, and
-work in their place; products take arrays of doubles in either order. Where SciPy publishes nothing that is understood
-here, its wrappers compute, with the lock.
+SciPy's wrappers for Python hold the lock while they compute, so that threads that work on separate matrices wait for
+each other. Here the wrapped routines are called by their addresses, which SciPy publishes for compiled code
+(``scipy.linalg.cython_lapack``); calls by ctypes release the lock. Factorisations take arrays in Fortran order, as
+LAPACK does, or blocks of these, and overwrite them; products take arrays of doubles in either order. Where SciPy does
+not publish the addresses in the expected form, its wrappers are called, with the lock.
 """
 
 from __future__ import annotations
@@ -57,21 +57,21 @@ def _by_triangle(name: str, B: Array, L: Array, transposed: bool) -> None:
     if not B.size:
         return
     upper = not _by_columns(L)
-    beside = _by_columns(B)  # else BLAS knows B', and L or its transpose stands before it
+    on_right = _by_columns(B)  # else BLAS knows B', and L or its transpose stands before it
     triangle = L.T if upper else L
-    place = B if beside else B.T
-    _check("divide" if name == "trsm" else "multiply", L.shape == (B.shape[1],) * 2, place, triangle)
-    swapped = transposed ^ upper ^ (not beside)
+    target = B if on_right else B.T
+    _check("divide" if name == "trsm" else "multiply", L.shape == (B.shape[1],) * 2, target, triangle)
+    swapped = transposed ^ upper ^ (not on_right)
     routine = _ROUTINES[B.dtype][name]
     if routine is None:
         wrapper = _wrapper(blas, B, name)
-        place[...] = wrapper(1.0, triangle, place, side=beside, lower=not upper, trans_a=swapped)
+        target[...] = wrapper(1.0, triangle, target, side=on_right, lower=not upper, trans_a=swapped)
     else:
-        side = b"R" if beside else b"L"
-        way = b"T" if swapped else b"N"
-        sizes = _int(place.shape[0]), _int(place.shape[1])
-        at = _at(triangle), _leading(triangle), _at(place), _leading(place)
-        routine(side, _half(not upper), way, b"N", *sizes, _number(B, 1.0), *at)
+        side = b"R" if on_right else b"L"
+        transposition = b"T" if swapped else b"N"
+        sizes = _int(target.shape[0]), _int(target.shape[1])
+        addresses = _at(triangle), _leading(triangle), _at(target), _leading(target)
+        routine(side, _half(not upper), transposition, b"N", *sizes, _number(B, 1.0), *addresses)
 
 
 def reduce(C: Array, B: Array, lower: bool = True) -> None:
@@ -79,17 +79,17 @@ def reduce(C: Array, B: Array, lower: bool = True) -> None:
     if not B.size:
         return
     by_rows = _by_columns(B)
-    place = B if by_rows else B.T
-    _check("reduce", C.shape == (len(B), len(B)), C, place)
+    operand = B if by_rows else B.T
+    _check("reduce", C.shape == (len(B), len(B)), C, operand)
     syrk = _ROUTINES[C.dtype]["syrk"]
     if syrk is None:
-        C[...] = _wrapper(blas, C, "syrk")(-1.0, place, beta=1.0, c=C, trans=not by_rows, lower=lower)
+        C[...] = _wrapper(blas, C, "syrk")(-1.0, operand, beta=1.0, c=C, trans=not by_rows, lower=lower)
     else:
         sizes = _int(len(C)), _int(B.shape[1])
-        way = b"N" if by_rows else b"T"
+        transposition = b"N" if by_rows else b"T"
         one = _number(C, 1.0)
         minus = _number(C, -1.0)
-        syrk(_half(lower), way, *sizes, minus, _at(place), _leading(place), one, _at(C), _leading(C))
+        syrk(_half(lower), transposition, *sizes, minus, _at(operand), _leading(operand), one, _at(C), _leading(C))
 
 
 def inverted(L: Array) -> bool:
@@ -148,7 +148,7 @@ def _read(A: Array) -> tuple[Array, bytes, Any]:
 def _check(name: str, fits: bool, *arrays: Array) -> None:
     """ValueError unless the shapes fit, and the arrays have one precision and columns that are contiguous in memory.
 
-    LAPACK gets addresses alone: it would read and write beyond other arrays.
+    LAPACK gets only addresses: with other arrays it would read and write beyond their memory.
     """
     precision = arrays[0].dtype
     if not (fits and precision in _PREFIX and all(A.dtype == precision and _by_columns(A) for A in arrays)):
@@ -165,10 +165,10 @@ def _by_columns(A: Array) -> bool:
     return contiguous and (A.shape[1] <= 1 or apart)
 
 
-def _in_place(A: Array, found: Array, failed: int) -> bool:
-    """Put what a wrapper found where LAPACK would have; whether it did not fail."""
-    if not np.shares_memory(found, A):
-        A[...] = found
+def _in_place(A: Array, result: Array, failed: int) -> bool:
+    """Copy the result of a wrapper to where LAPACK would write it; whether it did not fail."""
+    if not np.shares_memory(result, A):
+        A[...] = result
     return bool(failed == 0)
 
 
@@ -212,7 +212,12 @@ def _routine(module: Any, name: str) -> Callable[..., None] | None:
     called = ctypes.CFUNCTYPE(None)(_ADDRESS(capsule, signature))
 
     def run(*arguments: Any) -> None:
-        called(*(each if isinstance(each, bytes | ctypes.c_void_p) else ctypes.byref(each) for each in arguments))
+        called(
+            *(
+                argument if isinstance(argument, bytes | ctypes.c_void_p) else ctypes.byref(argument)
+                for argument in arguments
+            )
+        )
 
     return run
 

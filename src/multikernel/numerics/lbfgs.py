@@ -2,8 +2,8 @@
 
     min_x F(x),        lower <= x <= upper where there are bounds
 
-SciPy's own tests of convergence are switched off: the caller sees the end of every step, with the value and the
-gradient there, and says whether to go on. So each caller stops by the certificate that it publishes.
+SciPy's own tests of convergence are switched off: after every step the caller gets the point with its value and
+gradient, and decides whether to continue. So each caller stops by the certificate that it reports.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ GoesOn = Callable[[Array, float, Array], bool]
 
 
 def remembering(function: Function) -> Function:
-    """The function, which keeps its value at the last point: a step mostly ends where it was evaluated last."""
-    at = np.empty(0)
-    known = (np.nan, np.empty(0))
+    """The function with its value at the last point stored: a step mostly ends where it was evaluated last."""
+    last_x = np.empty(0)
+    last = (np.nan, np.empty(0))
 
     def value(x: Array) -> tuple[float, Array]:
-        nonlocal at, known
-        if not np.array_equal(x, at):
-            known = function(x)
-            at = x.copy()
-        return known[0], known[1].copy()
+        nonlocal last_x, last
+        if not np.array_equal(x, last_x):
+            last = function(x)
+            last_x = x.copy()
+        return last[0], last[1].copy()
 
     return value
 
@@ -37,11 +37,11 @@ def remembering(function: Function) -> Function:
 def lbfgs(
     function: Function, start: Array, max_iter: int, goes_on: GoesOn, limits: tuple[Array, Array] | None = None
 ) -> None:
-    """Steps from a start until the caller stops them, no step leads down, or there were ``max_iter`` of them.
+    """Steps from a start until the caller stops, no step leads down, or ``max_iter`` steps are made.
 
     Parameters
     ----------
-    function : of x, the value and the gradient; it is asked for some points twice, ``remembering`` evaluates it once
+    function : of x, the value and the gradient; some points are evaluated twice, unless it is made by ``remembering``
     start : array (d,)
     max_iter : int, steps at most
     goes_on : of x, the value and the gradient at the end of each step; False stops the run

@@ -1,4 +1,4 @@
-"""Levenberg and Marquardt's method: steps of a quadratic model with a damping that follows how well it predicts.
+"""Levenberg and Marquardt's method: steps of a quadratic model whose damping depends on how well it predicts.
 
     min_x F(x),        F(x + s) near F(x) - predicted(s),        s minimises the model + damping s'D s
 
@@ -8,7 +8,7 @@ ratio r of the two the damping becomes (Nielsen 1999)
     damping max(1/10, 1 - (2 r - 1)^3)        after a step (1/3 in place of 1/10 in the source),
     damping growth,  growth <- 2 growth       after a trial that was refused, growth being 2 at first,
 
-so that it changes smoothly near r = 1/2 and grows ever faster where the model is of no use. F never rises.
+so that it changes smoothly near r = 1/2, and grows faster with every trial that is refused. F never rises.
 
 K. Madsen, H. B. Nielsen and O. Tingleff (2004), Methods for non-linear least squares problems, section 3.2; J. J. More
 (1978), The Levenberg-Marquardt algorithm: implementation and theory.
@@ -66,7 +66,7 @@ class DampedModel(ABC):
 
 
 def descend(model: DampedModel, goes_on: Callable[[DampedModel], bool]) -> DampedModel:
-    """The model where the caller stops, or where no step leads down within rounding.
+    """The last model: where the caller stops, or where no step leads down because of rounding.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def changed_damping(damping: Any, growth: Any, ratio: Any) -> tuple[Any, Any]:
 
 
 def _lower(model: DampedModel, scale: Array, damping: float) -> tuple[TrialPoint, float] | None:
-    """A point where F is lower, and the next damping; None where no step leads down."""
+    """The next point, at which F is lower, and the next damping; None where no step leads down."""
     growth = 2.0
     while damping < 1e12:  # where so short a step does not lead down, none does
         step, predicted = model.step(damping * scale)

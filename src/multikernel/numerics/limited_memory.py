@@ -4,8 +4,8 @@
 
 of pairs of steps S and changes of the gradient Y, in rows from old to new, with L the part of S Y' below the diagonal,
 D its diagonal. The last pair allows sizes from s'y / s's to y'y / s'y. The largest, which is usual, makes short steps,
-near what is known of functions that are not convex. On convex ones the geometric mean |y| / |s| took half as many
-steps, with 403 kernels a third.
+which remain where the pairs describe a function that is not convex. On convex functions the geometric mean |y| / |s|
+took half as many steps, and a third with 403 kernels.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Curvature:
         return cls(np.empty((0, d)), np.empty((0, d)), convex)
 
     def with_pair(self, s: Array, y: Array) -> Curvature:
-        """With a further pair if it shows positive curvature; then the oldest is dropped where there are many."""
+        """The matrix with one pair more if it shows positive curvature; where there are many, without the oldest."""
         # a pair of a smaller cosine shows no curvature
         if not float(s @ y) > 1e-10 * float(np.linalg.norm(s) * np.linalg.norm(y)):
             return self
@@ -70,10 +70,10 @@ class Curvature:
     def newton(self, slope: Array, free: Array) -> Array:
         """-B^{-1} slope in the free coordinates, a boolean array (d,), the others being kept where they are."""
         size, W, M = self._form
-        own = W[:, free]
+        free_columns = W[:, free]
         step = np.zeros(len(slope))
-        inside = np.linalg.lstsq(size * M - own @ own.T, own @ slope[free], rcond=None)[0]
-        step[free] = -(slope[free] + inside @ own) / size
+        inside = np.linalg.lstsq(size * M - free_columns @ free_columns.T, free_columns @ slope[free], rcond=None)[0]
+        step[free] = -(slope[free] + inside @ free_columns) / size
         return step
 
     def step(self, z: Array, slope: Array, project: Map) -> Array:
@@ -101,9 +101,9 @@ class Curvature:
                 curved = float(step @ image)
                 if not np.isfinite(curved):
                     break
-                part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
-                x = x + part * step
-                slope = slope + part * image
+                fraction = min(1.0, -descent / curved) if curved > 0.0 else 1.0
+                x = x + fraction * step
+                slope = slope + fraction * image
                 if curved > 0.0:
                     length = float(step @ step) / curved
                 else:

@@ -1,8 +1,9 @@
 """Lengths of steps that several algorithms use.
 
-A step is taken where the value falls by at least a small part of what its slope promises (Armijo 1966; the part is that
-of Nocedal and Wright, Numerical optimization, section 3.1). A shorter one is tried at the minimum of the parabola
-through the value, the slope and the value found, kept between a tenth and a half of the last length.
+A step is taken where the value falls by at least a small fraction of what its slope predicts (Armijo 1966; the fraction
+is that of Nocedal and Wright, Numerical optimization, section 3.1). Otherwise a shorter step is tried, to the minimum
+of the parabola through the value and the slope at the start and the value at the end of the step, but of at least a
+tenth and at most a half of its length.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ def length_of_size(size: float, gradient: Array) -> float:
 
 
 def shorter(slope: float, rise: float) -> float:
-    """The part of a step to try next: where the parabola through value, slope and the value found is lowest.
+    """The fraction of a step to try next: the minimum of the parabola through its two values and the first slope.
 
     Parameters
     ----------

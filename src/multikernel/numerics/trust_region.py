@@ -3,8 +3,8 @@
     min_z  g'z + 1/2 z'Hz,    |z| <= radius,        H symmetric, of any signs
 
 At the minimum (H + t I) z = -g with t >= 0, H + t I positive semi-definite, and t = 0 or |z| = radius: a root in one
-variable once H is decomposed (More and Sorensen 1983). Where H is known by its products only, conjugate gradients are
-followed until they leave the ball or meet negative curvature (Steihaug 1983).
+variable once H is decomposed (More and Sorensen 1983). Where only products with H are available, conjugate gradients
+are followed until they leave the ball or find negative curvature (Steihaug 1983).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Kernel weights and what is known of them: what every procedure returns."""
+"""Kernel weights with their certificate, which every procedure returns."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Weights:
     Parameters
     ----------
     values : array (m,), >= 0
-    objective : float, the value at these weights, or more, of the problem that defines them; None for a rule without
-        one, an array where each target has weights of its own
+    objective : float, the value, or an upper bound of it, of the problem that defines these weights; None for a rule
+        without such a problem, an array where each target has separate weights
     certificate : how far that value may be from the optimum, or from being stationary, for the matrices that the bank
-        stores; None likewise
-    converged : whether the certificate asked for was reached
+        stores; None for a rule
+    converged : whether the requested certificate was reached
     n_iter : steps taken
-    history : the certificate's value along the way
+    history : the certificate's value after each step
     variables : array (N,), the machine's variables in the problem that defines the weights; None where these are the
-        variables of the solution that is returned beside the weights
-    witness : array (N,), further variables of that machine, which prove ``bound``; None where ``variables`` prove it
-    bound : a value that the optimum of the problem is not below; None where none is known
+        variables of the solution that is returned with the weights
+    witness : array (N,), other variables of that machine, which prove ``bound``; None where ``variables`` prove it
+    bound : a lower bound of the optimum of the problem; None where none is known
     rule_met : whether the run ended by a stopping rule that the user chose in place of the certificate
     """
 
@@ -57,21 +57,21 @@ class Weights:
         return self._value_of("stationarity")
 
     def _value_of(self, kind: Kind) -> float | None:
-        known = self.certificate
-        if known is not None and known.kind == kind:
-            return known.value
+        certificate = self.certificate
+        if certificate is not None and certificate.kind == kind:
+            return certificate.value
         return None
 
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Where a procedure begins: what the solution of a similar problem hands to this one.
+    """The start of a procedure, from the solution of a similar problem.
 
     Parameters
     ----------
     weights : array (m,), its kernel weights
     variables : array (N,), its machine's variables; None where only weights are known
-    witness : array (N,), further variables, which prove a higher bound there; None where there are none
+    witness : array (N,), other variables, which prove a higher bound there; None where there are none
     """
 
     weights: Array
@@ -80,7 +80,7 @@ class Start:
 
     @classmethod
     def of(cls, weights: Weights, solution: DualSolution) -> Start:
-        """The weights that a procedure has found, with the machine's solution that it returned beside them."""
+        """From the weights and the machine's solution that a procedure returned."""
         if weights.variables is None:
             variables = solution.warm
         else:
@@ -89,7 +89,7 @@ class Start:
 
 
 def with_minimal_weights(problem: Problem, weights: Weights) -> Weights:
-    """The same with the weights of kernels that are zero as small as they can be."""
+    """The weights with those of zero kernels as small as the domain allows."""
     values = problem.minimal(weights.values)
     if values is weights.values or weights.objective is None:
         return weights
@@ -98,7 +98,7 @@ def with_minimal_weights(problem: Problem, weights: Weights) -> Weights:
 
 
 def outcome(result: Result) -> tuple[Weights, DualSolution]:
-    """What an optimizer found, as weights with their certificate and the machine's solution at them."""
+    """The result of an optimizer as weights with their certificate, and the machine's solution at them."""
     weights = Weights(
         values=result.theta,
         objective=result.evaluation.upper,

@@ -1,7 +1,7 @@
 """Steps of limited memory (L-BFGS) to a stationary point of a smooth function F(x) = G(x) + ridge |x|^2.
 
-Stationarity is |dF|^2 / (4 ridge), relative to F: what F could fall by, were ridge |x|^2 all that curves it (the third
-form in ``duality.py``). For the least value of F + dF's + ridge |s|^2 over s is at s = -dF / (2 ridge).
+Stationarity is |dF|^2 / (4 ridge), relative to F: the decrease of F if its only curvature were that of ridge |x|^2 (the
+third form in ``duality.py``), since the minimum of F + dF's + ridge |s|^2 over s is at s = -dF / (2 ridge).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from multikernel.observer import Event, Observer
 
 
 def stationarity(value: float, gradient: Array, ridge: float, inexact: float = 0.0) -> Certificate:
-    """Of a point with this value and gradient; ``inexact`` is how much too small the value may be."""
+    """The stationarity of a point; ``inexact`` is a bound of how much too small its value may be."""
     fall = fall_in_box(gradient, np.zeros(len(gradient)), -np.inf, np.inf, 2.0 * ridge)
     return Certificate.stationarity(fall + inexact, value)
 
@@ -30,7 +30,7 @@ def descent(
     max_iter: int,
     observe: Observer,
 ) -> tuple[Array, float, list[float]]:
-    """Where L-BFGS ends, F there, and the stationarity along the way.
+    """The point where L-BFGS ends, F there, and the stationarity after each step.
 
     Parameters
     ----------
@@ -45,17 +45,17 @@ def descent(
     latest = start
     value, gradient = function(start)
 
-    def goes_on(x: Array, at: float, slope: Array) -> bool:
+    def goes_on(x: Array, current_value: float, slope: Array) -> bool:
         nonlocal latest, value
         check_interrupted()
         latest = x
-        value = at
-        certificate = stationarity(at, slope, ridge)
+        value = current_value
+        certificate = stationarity(current_value, slope, ridge)
         history.append(certificate.value)
-        observe(Event(len(history), certificate, x, at, at))
+        observe(Event(len(history), certificate, x, current_value, current_value))
         return not (certificate.reached(tol) or time_is_up())
 
-    # zero may be a saddle point, near to stationary: steps are tried from there in any case
+    # zero may be a saddle point, and nearly stationary: steps are tried from there in any case
     solved = stationarity(value, gradient, ridge).reached(tol) and start.any()
     if max_iter > 0 and not time_is_up() and not solved:
         lbfgs(function, start, max_iter, goes_on)

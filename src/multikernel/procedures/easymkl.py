@@ -2,19 +2,19 @@
 
     min_g  (1 - lam) g'Y (sum_s K_s) Y g + lam |g|^2,    g a probability vector on each class          (their eq. 1)
 
-With its solution g the weight of kernel s is the squared distance of the two hull points in its feature space,
+With the solution g the weight of kernel s is the squared distance of the two hull points in its feature space,
 
     d_s = g'Y K_s Y g >= 0,    weights = d / sum(d).                                                    (their eq. 2)
 
-The sum of the kernels enters, not their mean: the meaning of lam follows the number of kernels, as in the papers. The
-paper scales d to 2-norm 1 first; the direction is the same, and sum 1 keeps a mix of normalised kernels normalised.
+The problem has the sum of the kernels, not their mean, so that the meaning of lam depends on the number of kernels, as
+in the papers. The paper scales d to 2-norm 1; here the sum is 1, so that the sum of normalised kernels is normalised.
 
 That is not the problem from which the paper starts, the largest margin of a kernel whose weights have 2-norm 1:
 
     max_{|w|_2 <= 1} min_g  (1 - lam) g'Y (sum_s w_s K_s) Y g + lam |g|^2  =  min_g  (1 - lam) |d(g)|_2 + lam |g|^2
 
-where the quadratic program has |d|_1. It is convex in g and concave in w, w = d / |d|_2 at its saddle point;
-``max_min`` solves it to a duality gap, some five margin problems.
+where the quadratic program above has |d|_1. It is convex in g and concave in w, w = d / |d|_2 at its saddle point;
+``max_min`` solves it to a duality gap by some five margin problems.
 """
 
 from __future__ import annotations
@@ -86,25 +86,25 @@ def max_min(
     quick = easymkl(bank, y, machine, start)
     hulls = cast(Array, quick.variables)
     if machine.lam == 0.0 and _meet(bank, bank.quad(y * hulls)):
-        return quick  # the largest margin is 0, whatever the weights
-    # where the gap asked for is below rounding, more steps in a margin problem change nothing
-    each = replace(machine, max_iter=min(machine.max_iter, 1000 * len(y)))
-    problem = Problem(bank, Linear(), each, NormBall(2.0), y)
+        return quick  # the margin is 0 for all weights
+    # where the requested gap is below rounding, more steps in a margin problem change nothing
+    inner_machine = replace(machine, max_iter=min(machine.max_iter, 1000 * len(y)))
+    problem = Problem(bank, Linear(), inner_machine, NormBall(2.0), y)
     first = quick.values / float(np.linalg.norm(quick.values))
-    found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=300).minimise(problem, first, hulls, observe))
+    weights, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=300).minimise(problem, first, hulls, observe))
     if machine.lam == 1.0:
         shares = quick.values
     else:
-        shares = found.values / float(found.values.sum())
-    assert found.bound is not None
-    assert found.objective is not None
+        shares = weights.values / float(weights.values.sum())
+    assert weights.bound is not None
+    assert weights.objective is not None
     # a maximum: no margin is negative, and the bound is above
-    margin = max(-found.objective, 0.0)
-    bound = -found.bound
+    margin = max(-weights.objective, 0.0)
+    bound = -weights.bound
     gap = Certificate("duality gap", relative(bound - margin, margin))
     converged = gap.reached(machine.tol)
     return replace(
-        found,
+        weights,
         values=shares,
         objective=margin,
         certificate=gap,
@@ -115,7 +115,7 @@ def max_min(
 
 
 def _shares(bank: KernelBank, coef: Array) -> Array:
-    """d / sum(d) for the hull points that the coefficients Y g say; equal weights, and a warning, where they meet."""
+    """d / sum(d) for the hull points of the coefficients Y g; equal weights, with a warning, where the hulls meet."""
     distances = np.maximum(bank.quad(coef), 0.0)
     if _meet(bank, distances):
         warn_user(
@@ -127,6 +127,6 @@ def _shares(bank: KernelBank, coef: Array) -> Array:
 
 
 def _meet(bank: KernelBank, distances: Array) -> bool:
-    """Whether the hulls are so close that rounding of the self-values may hide their distance."""
+    """Whether the distance of the hulls is not larger than rounding of the self-values."""
     size = max(float(bank.diagonal().mean(axis=1).sum()), TINY)
     return not float(distances.sum()) > SINGULAR * size

@@ -1,8 +1,8 @@
 """Orthonormal coordinates of the samples that features span: F = Q G, with Q'Q = I and G with few rows.
 
-By an orthogonal factorisation, which keeps every digit; or, where that would take long or F is not to be copied, by a
-Cholesky factorisation of F'F, pivoted and with columns of length one. Then Q = F T is not formed, and directions of
-less than 1e-6 of a feature's length, whose digits are not in F'F, are left out.
+They are computed by an orthogonal factorisation, which loses no digits; or, where that would take long or F should not
+be copied, by a pivoted Cholesky factorisation of F'F with columns of length one. Then Q = F T is not formed, and
+directions of less than 1e-6 of a feature's length, which rounding of F'F hides, are left out.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from multikernel.machines.ridge.spectrum import beyond, remainder
 from multikernel.statistics import pivoted
 from multikernel.tuning import BASIS_OPERATIONS, KEPT_BYTES
 
-_FOUND: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, FactorBank]] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, FactorBank]] = WeakKeyDictionary()
 
 
 class FeatureBasis(ABC):
-    """Q, by its products: it is not always formed."""
+    """Q by its products, because it is not always formed."""
 
     @abstractmethod
     def coordinates(self, Y: Array) -> Array:
@@ -96,20 +96,20 @@ class OfFeatures(FeatureBasis):
 
 
 def in_coordinates(bank: FactorBank, scale: Array, root: Array | None) -> tuple[FeatureBasis, FactorBank]:
-    """Q, and the bank of G: found once for problems in turn on a bank, as those of classes or along a path are.
+    """Q, and the bank of G: computed once for successive problems on a bank, such as those of classes or of a path.
 
     Parameters
     ----------
-    bank : square FactorBank; what is found is kept as long as it is, unless Q is formed and large
+    bank : square FactorBank; the results are cached as long as it exists, unless Q is formed and large
     scale, root : as in ``basis_of``, for the features of the bank
     """
-    known = _FOUND.get(bank)
-    if known is None or not (np.array_equal(known[0], scale) and _equal(known[1], root)):
+    entry = _CACHE.get(bank)
+    if entry is None or not (np.array_equal(entry[0], scale) and _equal(entry[1], root)):
         basis, G = basis_of(dense(bank.F), scale, root)
-        known = scale, root, basis, replace(bank, F=G, H=G)
+        entry = scale, root, basis, replace(bank, F=G, H=G)
         if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > KEPT_BYTES):
-            _FOUND[bank] = known
-    return known[2:]
+            _CACHE[bank] = entry
+    return entry[2:]
 
 
 def _equal(one: Array | None, other: Array | None) -> bool:
@@ -121,15 +121,16 @@ def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, 
 
     Parameters
     ----------
-    F : dense array (n, q), in single or double precision; of another library, it is copied for the first way only
+    F : dense array (n, q), in single or double precision; an array of another library is copied only for an orthogonal
+        factorisation
     scale : array (q,) >= 0
     root : array (n, 1); None for 1
     """
     n, q = F.shape
     if (foreign(F) or F.dtype == np.float64) and float(n) * q * q <= BASIS_OPERATIONS:
         F = host(F)
-        whole = F if (scale == 1.0).all() else F * scale
-        return _orthogonal(whole if root is None else root * whole)
+        scaled = F if (scale == 1.0).all() else F * scale
+        return _orthogonal(scaled if root is None else root * scaled)
     M = squared(F, weight=None if root is None else root[:, 0] ** 2)
     M *= scale
     M *= scale[:, None]
@@ -140,8 +141,8 @@ def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, 
 def _orthogonal(F: Array) -> tuple[Orthonormal, Array]:
     """Q of orthonormal columns and G with F = Q G.
 
-    G is triangular but for the order of its columns, large ones first: products with them are free of what small
-    columns ask of the coefficients.
+    G is triangular up to the order of its columns, which are processed in the order of their sizes, large ones first:
+    products with large columns are then not affected by the rounding of small ones.
     """
     Q, R, order = linalg.qr(F, mode="economic", pivoting=True, check_finite=False)
     sizes = np.linalg.norm(F, axis=0)[order]

@@ -1,15 +1,15 @@
-"""What the procedures take, in time and in memory, from what is known beforehand.
+"""Forecasts of the time and memory of procedures.
 
-A procedure's cost is stated here, of a bank (``BankCost``: kernels, samples, what a pass takes) and of what else
-settles how many steps there will be. ``support_mkl`` chooses by it between the two ways to learn weights with a support
-vector machine; estimators report it before a fit. On top of two passes over the kernels
+The cost of a procedure is estimated from that of a bank (``BankCost``: kernels, samples, the cost of a pass) and from
+the parameters that determine the number of steps. ``support_mkl`` chooses by it between its two methods; estimators
+report it before a fit. In addition to two passes over the kernels
 
     a step of the interior point method  factors a matrix of order n to which m kernels have been added; some 17 steps
     a round of machines                  solves one machine from the last one, and the problem of their mixtures
 
-How many rounds there will be follows from the domain: few where weights of the best kernels grow smoothly with their
-scores, and the more kernels, the more where a small change of the scores moves weights from one kernel to another. The
-constants are seconds of one thread; only their ratios matter for a choice.
+The number of rounds depends on the domain: it is small where weights depend smoothly on the scores; it grows with the
+number of kernels where a small change of the scores moves weights from one kernel to another. The constants are seconds
+of one thread; only their ratios matter for a choice.
 """
 
 from __future__ import annotations
@@ -68,45 +68,45 @@ _LANDMARK_VALUES = 1.2e7  # numbers while scales are learned: tests/estimators/t
 
 @dataclass(frozen=True)
 class StepsCost:
-    """How many steps, and what each of them takes."""
+    """The number of steps, and the work of each."""
 
     count: float
     each: Work
 
     @property
     def seconds(self) -> float:
-        """Of all steps, on the machine that the constants were measured on."""
+        """The seconds of all steps, on the machine on which the constants were measured."""
         return self.count * self.each.seconds
 
     @property
     def work(self) -> Work:
-        """Of all steps."""
+        """The work of all steps."""
         return self.count * self.each
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What solving a problem takes beside its bank.
+    """The cost of solving a problem, without that of its bank.
 
     Parameters
     ----------
     work : Work, or None if unknown
-    bytes : float, that are held at a time
+    bytes : float, the memory in use at a time
     """
 
     work: Work | None
     bytes: float = 0.0
 
     def __add__(self, later: Cost) -> Cost:
-        """One after the other."""
+        """The cost of one after the other."""
         if self.work is None or later.work is None:
-            known = None
+            work = None
         else:
-            known = self.work + later.work
-        return Cost(known, max(self.bytes, later.bytes))
+            work = self.work + later.work
+        return Cost(work, max(self.bytes, later.bytes))
 
     def __rmul__(self, times: float) -> Cost:
-        """The same so many times, one after the other."""
+        """The cost of ``times`` repetitions, one after the other."""
         return replace(self, work=None if self.work is None else times * self.work)
 
 
@@ -146,7 +146,7 @@ def _smoothness(domain: Separable, m: int) -> float:
 
 
 def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
-    """The procedure ``support_mkl``, by the way that it chooses."""
+    """The procedure ``support_mkl``, by the method that it chooses."""
     n = float(bank.n)
     q = bank.features
     if q is not None and few_features(q, bank.n):
@@ -160,22 +160,22 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
             copies = FEATURE_COPIES
         return Cost(INTERIOR_STEPS * step + Work(steps=SMALLEST_STEP), copies * _features(bank))
     inside = interior_steps(bank)
-    found = inside
+    cheaper = inside
     if domain.constrained:
         alternating = machine_rounds(bank, domain, tol)
-        found = alternating if alternating.seconds < inside.seconds else inside
-    # what is stored in single precision is evaluated again, for the certificate
+        cheaper = alternating if alternating.seconds < inside.seconds else inside
+    # kernels stored in single precision are evaluated again for the certificate
     certified = 2.0 * bank.exact
     if bank.exact.seconds:
         certified = certified + Work(steps=MACHINE_PAIR * n**2)
-    return Cost(found.work + certified + Work(steps=SMALLEST_STEP), 8.0 * _support_values(bank, domain))
+    return Cost(cheaper.work + certified + Work(steps=SMALLEST_STEP), 8.0 * _support_values(bank, domain))
 
 
 def _support_values(bank: BankCost, domain: Separable) -> float:
-    """Matrix entries that are held at a time: of all samples, unless kernels are made on demand for many of them.
+    """Matrix entries in memory at a time: for all samples, unless kernels are computed on demand for many of them.
 
-    Rounds of machines, which many samples have, hold the sum of the kernels. On demand a machine holds the rows of its
-    support vectors at most, and the interior point method takes some samples.
+    Rounds of machines, which are used for many samples, store the sum of the kernels. On demand a machine stores at
+    most the rows of its support vectors, and the interior point method uses some of the samples.
     """
     n = float(bank.n)
     if not domain.constrained:
@@ -188,19 +188,19 @@ def _support_values(bank: BankCost, domain: Separable) -> float:
 
 
 def _matrices(bank: BankCost, count: float) -> float:
-    """The bytes of so many matrices of all samples, or of their features where these are fewer."""
+    """The bytes of ``count`` matrices of all samples, or of their features where these are fewer."""
     n = float(bank.n)
     order = n if bank.features is None else min(n, float(bank.features))
     return count * 8.0 * n * order
 
 
 def _features(bank: BankCost) -> float:
-    """The bytes of the features of all samples, in the precision that they are held in."""
+    """The bytes of the features of all samples, in the precision in which they are stored."""
     return bank.held or 8.0 * float(bank.n) * float(bank.features or 0)
 
 
 def _of_samples(bank: BankCost, work: Work) -> Work | None:
-    """Work on matrices of all samples; where steps are taken on few features instead, nobody knows what they take."""
+    """Work on matrices of all samples; None where steps are on few features instead, whose work is not estimated."""
     if bank.features is None or 2 * bank.features > bank.n:
         return work
     return None
@@ -245,7 +245,7 @@ def ridge(bank: BankCost) -> Cost:
         return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_STEP), 2.0 * 8.0 * n * q)
     return Cost(
         bank.sweep + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_STEP),
-        (8.0 if bank.on_demand else 16.0) * n**2,  # of the matrix and its factor, which may have its place
+        (8.0 if bank.on_demand else 16.0) * n**2,  # of the matrix and its factor, which may overwrite the matrix
     )
 
 
@@ -262,21 +262,21 @@ def rls2(bank: BankCost, tol: float = 1e-4) -> Cost:
     m = bank.m
     n = float(bank.n)
     count = 6.0 + np.log2(m)
-    part = RLS2_WORKING_PART
+    fraction = RLS2_WORKING_PART
     if n > ALL_SAMPLES:
         count /= RLS2_FEWER_STEPS
-        part = RLS2_WORKING_PART_LATE
-    working = max(min(m, RLS2_WORKING), m * part)
+        fraction = RLS2_WORKING_PART_LATE
+    working = max(min(m, RLS2_WORKING), m * fraction)
     step = Work(
         algebra=BLAS_OPERATION * (n**3 / 3.0 + n**2 * working),
         memory=NUMPY_VALUE * n**2,
         steps=SMALLEST_STEP,
     )
-    some = Work(memory=2.0 * PASS_ENTRY * working * n**2)  # which are stored, whatever the others are
+    pass_over_working = Work(memory=2.0 * PASS_ENTRY * working * n**2)  # which are stored, whatever the others are
     copied = 8.0 * int(max(min(m, RLS2_COPIED), m * RLS2_WORKING_PART_LATE)) * half_size(bank.n)
     if bank.held or bank.features is not None or copied > MEMORY:
         copied = 0.0
-    work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_STEP)
+    work = count * (step + pass_over_working) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_STEP)
     in_single = bank.features is None and bank.n >= RLS2_HALF_FROM and tol >= 1e-5  # procedures/rls2/point.py decides
     return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES_HALF if in_single else RIDGE_MATRICES) + copied)
 
@@ -294,7 +294,7 @@ def polynomial(bank: BankCost, degree: int) -> Cost:
 
 
 def quasi_newton(bank: BankCost, machine: Cost) -> Cost:
-    """A machine in each step, whose number does not follow the samples."""
+    """A machine in each step; the number of steps does not depend on the samples."""
     n = float(bank.n)
     values = Work(
         algebra=0.5 * BLAS_OPERATION * n**3 / 3.0,
@@ -321,11 +321,11 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
 
 
 def many_targets(bank: BankCost, folds: int, targets: int, by_folds: bool = True) -> Cost:
-    """Weights for each target from shared candidates, of which some forty and one or two a target are tried.
+    """Weights for each target from shared candidates, of which there are some forty plus one or two for each target.
 
-    With ``by_folds`` the inverse of a candidate may be kept in the blocks of the folds, as held-out errors need it. A
+    With ``by_folds`` the inverse of a candidate may be stored in the blocks of the folds, for held-out errors. A
     candidate takes an inverse. A target takes three models of a column for each fold and the factor of its machine;
-    or, where that is less, the products of nearby.py twice, and one in twenty has candidates of its own.
+    or, where that is less, twice the products of nearby.py, and one target in twenty needs separate candidates.
     """
     m = bank.m
     n = float(bank.n)
@@ -339,19 +339,19 @@ def many_targets(bank: BankCost, folds: int, targets: int, by_folds: bool = True
         algebra = nearby
     work = Work(algebra=BLAS_OPERATION * algebra, steps=candidates * SMALLEST_STEP + SMALLEST_STEP)
     work = work + candidates * bank.sweep
-    copied = 0.0  # targets beside matrices are read where they are
+    copied = 0.0  # with matrices, targets are read without copies
     if bank.features is not None:
         copied = 3.0 * min(n * targets, float(BUFFER_VALUES))
     block = min(targets * m**2, float(BUFFER_VALUES))
     of_targets = 8.0 * (n * targets + copied + 8.0 * TILE_VALUES + block * (1.0 + 8.0 / m))
     # an inverse and its blocks, or with evidence a factor and its inverse; of many samples half of the inverse
-    held = 1.0 if by_folds and folds <= 10 and n * n > BUFFER_VALUES else 2.0
-    matrices = _matrices(bank, held if bank.features is None else FEATURE_COPIES)
+    n_matrices = 1.0 if by_folds and folds <= 10 and n * n > BUFFER_VALUES else 2.0
+    matrices = _matrices(bank, n_matrices if bank.features is None else FEATURE_COPIES)
     return Cost(_of_samples(bank, work), matrices + of_targets)
 
 
 def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
-    """A ridge for each target with one kernel: some hundred inverses and factors, and three models a target."""
+    """A ridge for each target with one kernel: some hundred inverses and factors, and three models for each target."""
     n = float(bank.n)
     candidates = min(100.0, 10.0 + targets)
     algebra = candidates * 2.4 * n**3 + targets * (6.0 * min(folds, 10) * n**2 + 40.0 * n**2)
@@ -360,26 +360,26 @@ def own_ridges(bank: BankCost, folds: int, targets: int) -> Cost:
 
 
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
-    """Scales inside so many kernels, by held-out errors: how many steps there will be is not known.
+    """Scales inside some kernels, by held-out errors: the number of steps is not known.
 
-    Each kernel beside the first holds its matrix and its slope.
+    Each kernel after the first needs memory for its matrix and its slope.
     """
     return Cost(None, (RIDGE_MATRICES + 2.0 * (kernels - 1)) * 8.0 * float(bank.n) ** 2)
 
 
 def centre_sums(rows: float, centres: float) -> Work:
-    """The kernels between so many samples and centres, and the sums of their products."""
+    """The kernels between samples (rows) and centres, and the sums of their products."""
     values = rows * centres
     return Work(algebra=BLAS_OPERATION * values * centres, arithmetic=KERNEL_VALUE * values)
 
 
 def centres_within(values: float, at_once: int = 1) -> int:
-    """How many centres of kernels there may be.
+    """The largest number of centres of kernels that fits into memory.
 
     Parameters
     ----------
     values : float, how many numbers may be in memory
-    at_once : int, kernels that have sums at a time
+    at_once : int, how many kernels have sums at the same time
     """
     matrices = _CENTRE_MATRICES + at_once - 1
     half_linear = 0.5 * (COMPARED + TILE) / matrices  # kernels with the samples compared and with those of a tile
@@ -389,16 +389,16 @@ def centres_within(values: float, at_once: int = 1) -> int:
 def scales_by_centres(n: int, centres: int) -> Cost:
     """Scales inside a kernel through few of n samples, and ridge regression by the kernels of centres.
 
-    While scales are learned some thousands of samples meet few landmarks; later those that are compared, and those of
-    a tile, meet the centres.
+    While scales are learned, memory is needed for the kernel between some thousands of samples and few landmarks; later
+    for that between the centres and the samples compared and those of a tile.
     """
-    columns = compared_first(n) + 2.0 * TILE  # a tile, and what is made of it
-    held = _CENTRE_MATRICES * float(centres) ** 2 + columns * centres
-    return Cost(None, 8.0 * max(held, _LANDMARK_VALUES))
+    columns = compared_first(n) + 2.0 * TILE  # a tile, and a copy in double precision
+    values = _CENTRE_MATRICES * float(centres) ** 2 + columns * centres
+    return Cost(None, 8.0 * max(values, _LANDMARK_VALUES))
 
 
 def scales_by_all(n: int, centres: int) -> Cost:
-    """The same where all samples are centres at the end: half a factor, and so many centres to choose a ridge by."""
+    """The cost where all samples are centres at the end: half a factor; ``centres`` are those for choosing a ridge."""
     return Cost(None, max(scales_by_centres(n, min(n, centres)).bytes, 2.0 * float(n) ** 2 + 8.0 * _LANDMARK_VALUES))
 
 
@@ -408,10 +408,10 @@ def scale_steps(n: int, columns: int, scales: int) -> StepsCost:
     Parameters
     ----------
     n, columns : int, samples and their features
-    scales : int, one for all features or several; one is found in half as many steps
+    scales : int, one for all features or several; a single one takes half as many steps
     """
-    each = Work(algebra=BLAS_OPERATION * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * columns))
-    return StepsCost(30.0 if scales == 1 else 60.0, each)
+    step = Work(algebra=BLAS_OPERATION * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * columns))
+    return StepsCost(30.0 if scales == 1 else 60.0, step)
 
 
 def held_out_ridge(n: int, ridges: int) -> Work:

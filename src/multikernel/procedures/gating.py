@@ -1,4 +1,4 @@
-"""Gates that say how much each kernel counts at a sample (Goenen and Alpaydin 2008), learned with a machine.
+"""Gates, which weight each kernel at each sample (Goenen and Alpaydin 2008), learned with a machine.
 
     min over v, u of  F = J(K) + ridge (|v|^2 + |u|^2),     K = sum_k diag(e_k) K_k diag(e_k),
 
@@ -11,8 +11,8 @@ F is smooth where the machine's solution is unique, and not convex. dJ = -<A A',
     P_ik = -2 e_ik sum_t A_it (K_k (e_k o A_t))_i,
     dJ/dh_ik = P_ik - e_ik sum_l P_il  (softmax),       P_ik (1 - e_ik)  (sigmoid):
 
-no gate is divided by, and one that is shut is no harm. The ridge keeps the gates from growing without end where they
-separate the samples; the published problem has none.
+without division by gates, so that gates may be zero. The ridge prevents heights from growing without end where gates
+separate the samples; the published problem has no ridge.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ class Gated:
     features : array (n, p + 1), the last one being 1
     machine : Machine
     target : array (n,)
-    weight : array (n,), what the losses are multiplied with; None where that is 1
+    weight : array (n,), by which the losses are multiplied; None where it is 1
     kind : "softmax" or "sigmoid"
     ridge : float > 0
-    latest : the machine's last solution, where the next begins; None before the first
+    latest : the machine's last solution, from which the next starts; None before the first
     """
 
     matrices: Array
@@ -124,7 +124,7 @@ def gated_kernels(
     Parameters
     ----------
     bank : square KernelBank of m kernels
-    features : array (n, p), what the gates look at, of the order of 1
+    features : array (n, p), of which heights are functions, with entries of the order of 1
     machine : Machine
     target : array (n,)
     weight : array (n,), weights of the samples
@@ -133,7 +133,7 @@ def gated_kernels(
     tol : float, the relative stationarity to reach
     max_iter : int, steps at most from each start
     n_init : int, starts; in the first all gates are equal, the others are random
-    seed : of these
+    seed : of the random starts
     start : array (m (p + 1),), in place of the first start
     observe : called after each step
     """
@@ -147,8 +147,8 @@ def gated_kernels(
     matrices = _stored(bank)
     if matrices is None and latest is not None:
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
-        nothing = Certificate.stationarity(np.inf, latest.value)
-        return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest.value, nothing, 0, []), latest
+        not_stationary = Certificate.stationarity(np.inf, latest.value)
+        return _gate_weights(equal, np.zeros(m * inputs.shape[1]), latest.value, not_stationary, 0, []), latest
     inner = machine.with_tolerance(max(1e-6 * tol, FINEST_GAP))  # slopes err by the root of the gap
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
@@ -158,21 +158,21 @@ def gated_kernels(
     starts = [np.zeros(size) if start is None else start, *(rng.normal(size=size) for _ in range(n_init - 1))]
     function = remembering(problem.value)
     runs = [
-        descent(function, ridge, each, tol, max_iter, observe)
-        for each in in_time(starts, n_init, "starts of the gates")
+        descent(function, ridge, first_point, tol, max_iter, observe)
+        for first_point in in_time(starts, n_init, "starts of the gates")
     ]
     x, _, history = min(runs, key=lambda run: run[1])
     if not time_is_up():
         problem = replace(problem, machine=machine.with_tolerance(FINEST_GAP))
         function = remembering(problem.value)
-    x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
+    x, value, later = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
     (_, gradient) = function(x)
-    history = history + further
+    history = history + later
     dual = problem.latest  # at x, which the function saw last
     assert dual is not None
     hidden = max(dual.upper - dual.value, 0.0)
     certificate = stationarity(value, gradient, ridge, hidden)
-    steps = sum(len(run[2]) for run in runs) + len(further)
+    steps = sum(len(run[2]) for run in runs) + len(later)
     gates = _gate_weights(problem.gates(x), x, value + hidden, certificate, steps, history)
     return replace(gates, converged=certificate.reached(tol)), dual
 
@@ -180,13 +180,13 @@ def gated_kernels(
 def _with_equal_gates(
     bank: KernelBank, machine: Machine, target: Array, weight: Array | None, kind: str
 ) -> DualSolution:
-    """The machine where every height is 0, not to many digits: one pass over the kernels, of which none is stored."""
+    """The machine where every height is 0, to a rough gap: one pass over the kernels, of which none is stored."""
     K = bank.combine(opened(np.zeros(len(bank)), kind) ** 2)
     return machine.with_tolerance(1e-3).solve(K, target, None, weight)
 
 
 def _stored(bank: KernelBank) -> Array | None:
-    """The matrices of all kernels (m, n, n); None where time is up before all are there."""
+    """The matrices of all kernels (m, n, n); None where time is up before all are computed."""
     stack = np.empty((len(bank), *bank.shape))
     for k in range(len(bank)):
         if time_is_up():
@@ -198,7 +198,7 @@ def _stored(bank: KernelBank) -> Array | None:
 def _gate_weights(
     gates: Array, x: Array, value: float, certificate: Certificate, n_iter: int, history: list[float]
 ) -> GateWeights:
-    each = x.reshape(gates.shape[1], -1)
+    coefficients = x.reshape(gates.shape[1], -1)
     return GateWeights(
         values=gates.mean(axis=0),
         objective=value,
@@ -206,6 +206,6 @@ def _gate_weights(
         converged=False,
         n_iter=n_iter,
         history=tuple(history),
-        slopes=each[:, :-1],
-        levels=each[:, -1],
+        slopes=coefficients[:, :-1],
+        levels=coefficients[:, -1],
     )

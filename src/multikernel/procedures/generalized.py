@@ -2,10 +2,11 @@
 
     min_{theta in D}  J(K(theta)) + r(theta),        J the value of a machine
 
-The value has a gradient wherever the machine's solution is unique, so projected quasi-Newton steps solve the problem,
-each with one machine. Where K is linear in theta the interior point method over weights and machine is faster. Ridge
-regression that is no support program, for its large alpha or its several targets, has an iteration of its own. Where
-the problem is convex in powers of the weights, as with the square of a sum in a ball of norm 2, its bounds certify.
+The value has a gradient wherever the machine's solution is unique, so the problem is solved by projected quasi-Newton
+steps, each with one machine. Where K is linear in theta the interior point method over weights and machine is faster.
+Ridge regression with a large alpha or several targets, which is not a support program, has a separate iteration. Where
+the problem is convex in powers of the weights, as with the square of a sum in a ball of norm 2, there are bounds and a
+duality gap.
 """
 
 from __future__ import annotations
@@ -46,10 +47,10 @@ def generalized_mkl(
 
     Parameters
     ----------
-    problem : Problem; for a product of Gaussians and for a scaled profile its bank holds distances
+    problem : Problem; for a product of Gaussians and for a scaled profile its bank has distances
     tol : float, the relative duality gap to reach where a bound is known, else the relative stationarity
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
-    starts : each where to begin, ``central_start`` by default; the best point reached is returned
+    starts : the points to begin with, ``central_start`` by default; the best result is returned
     observe : called after each step or machine
 
     Raises
@@ -62,10 +63,12 @@ def generalized_mkl(
         if isinstance(problem.machine, RidgeMachine):
 
             def solve(
-                inner: Problem, asked: float, begin: Array | None, observer: Observer
+                inner: Problem, inner_tol: float, begin: Array | None, observer: Observer
             ) -> tuple[Weights, DualSolution]:
                 idle = unexplained(inner)
-                return idle or _solved(inner, asked, max_iter, begins if begin is None else [Start(begin)], observer)
+                return idle or _solved(
+                    inner, inner_tol, max_iter, begins if begin is None else [Start(begin)], observer
+                )
 
             weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:
@@ -81,18 +84,18 @@ def generalized_mkl(
 
 
 def _are_rounding(problem: Problem, weights: Weights) -> bool:
-    """Whether weights are zero but for rounding: far below those that prefer no kernel, and zero ones are better."""
+    """Whether weights are zero up to rounding: far below the central ones, and no better than zero weights."""
     if (weights.values > EPS * central_start(problem)).any():
         return False
-    nothing = np.zeros_like(weights.values)
+    zeros = np.zeros_like(weights.values)
     value = weights.objective
-    return value is not None and problem.domain.contains(nothing) and problem.evaluate(nothing).upper < value
+    return value is not None and problem.domain.contains(zeros) and problem.evaluate(zeros).upper < value
 
 
 def _solved(
     problem: Problem, tol: float, max_iter: int, starts: Sequence[Start], observe: Observer
 ) -> tuple[Weights, DualSolution]:
-    """By the interior point method where it can; else by machines, to the best of the starts' points."""
+    """Solve by the interior point method if possible; else by machines, with the best result of all starts."""
     central = central_start(problem)
     begins = list(starts) or [Start(central)]
     if is_program(problem):
@@ -108,11 +111,11 @@ def _solved(
 
 
 def central_start(problem: Problem) -> Array:
-    """Weights that prefer no kernel, whatever the kernels' sizes.
+    """Weights that prefer no kernel, for kernels of any sizes.
 
-    Each kernel has the same part in a sum of mean self-value 1, or in a sum of squared distances of mean 1. The central
-    point of the domain serves in a ball, where a sum of kernels has its optimum on the boundary, and for combinations
-    whose parameters are not one for each kernel.
+    Each kernel contributes equally to a sum of mean self-value 1, or to a sum of squared distances of mean 1. The
+    central point of the domain is used in a ball, where a sum of kernels has its optimum on the boundary, and for
+    combinations that have not one parameter for each kernel.
     """
     bank = problem.bank
     inside = isinstance(problem.combination, ProductOfRBF | ScaledProfile)
@@ -124,11 +127,11 @@ def central_start(problem: Problem) -> Array:
         s = problem.sample_weight
     share = s / s.sum()
     sizes = bank.quad(share) if inside else bank.diagonal() @ share
-    used = sizes > 0
-    if not used.any():
+    nonzero = sizes > 0
+    if not nonzero.any():
         return problem.start()
-    parts = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=used)
-    return problem.domain.feasible(parts / int(used.sum()))
+    shares = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=nonzero)
+    return problem.domain.feasible(shares / int(nonzero.sum()))
 
 
 def is_program(problem: Problem) -> bool:
@@ -137,20 +140,20 @@ def is_program(problem: Problem) -> bool:
     Ridge regression of one target is such a program where alpha is not large.
     """
     if isinstance(problem.machine, RidgeMachine):
-        known = problem.target.ndim == 1 and not problem.machine.reduced
+        is_support_program = problem.target.ndim == 1 and not problem.machine.reduced
     else:
-        known = isinstance(problem.machine, SupportMachine)
-    return known and isinstance(problem.combination, Linear) and as_separable(problem.domain) is not None
+        is_support_program = isinstance(problem.machine, SupportMachine)
+    return is_support_program and isinstance(problem.combination, Linear) and as_separable(problem.domain) is not None
 
 
 def interpolates(problem: Problem) -> bool:
     """Whether each step of the interpolated iteration at least halves the error: ridge regression, a sum of kernels.
 
-    Its domain is a ball of norm >= 2, or has a squared penalty. The sizes of the kernels do not matter.
+    The domain must be a ball of norm >= 2, or have a squared penalty. The sizes of the kernels do not matter.
     """
     domain = problem.domain
-    known = isinstance(problem.machine, RidgeMachine) and problem.linear
-    return known and isinstance(domain, NormBall | Orthant) and domain.norm >= 2
+    is_ridge_of_sum = isinstance(problem.machine, RidgeMachine) and problem.linear
+    return is_ridge_of_sum and isinstance(domain, NormBall | Orthant) and domain.norm >= 2
 
 
 def sum_of_kernels(

@@ -3,10 +3,10 @@
     min over assignments of  sum_i w_i |phi_i - c_j(i)|^2,        c_j = sum_{i in C_j} w_i phi_i / sum_{i in C_j} w_i,
 
 the squared distances of the samples to the means of their clusters in feature space, a sample of weight w_i like w_i
-samples. Lloyd's steps lower it: with s_ij = w_i / sum_{l in C_j} w_l every sample goes to the nearest mean,
-|phi_i - c_j|^2 = K_ii - 2 sum_{l in C_j} s_lj K_il + |c_j|^2. The first means are samples drawn one after the other in
-proportion to weight times squared distance to the nearest one so far (k-means++); of several starts the best is
-returned. A cluster that loses all its samples takes the one that is furthest from its mean.
+samples. Lloyd's steps lower it: with s_ij = w_i / sum_{l in C_j} w_l every sample is assigned to the nearest mean,
+|phi_i - c_j|^2 = K_ii - 2 sum_{l in C_j} s_lj K_il + |c_j|^2. The first means are samples drawn one after the other
+with probabilities proportional to weight times squared distance to the nearest earlier one (k-means++); the best of
+several starts is returned. A cluster that becomes empty gets the sample that is furthest from its mean.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def kernel_k_means(
     K : array (n, n), symmetric and positive semi-definite
     count : int, how many clusters, at most as many as samples of a weight > 0
     rng : of the starts
-    n_init : int, how many there are; by default as many as scikit-learn's k-means has of random starts
+    n_init : int, the number of starts; the default is that of random starts in scikit-learn's k-means
     weight : array (n,) >= 0, of the samples; None where all are 1
     """
     if weight is None:
@@ -41,7 +41,7 @@ def kernel_k_means(
 
 
 def _first(K: Array, count: int, rng: np.random.Generator, weight: Array) -> Array:
-    """The cluster of each sample where some samples are the means."""
+    """The first cluster of each sample, where random samples are the means."""
     diagonal = K.diagonal()
     n = len(K)
     squares = np.empty((n, count))
@@ -56,7 +56,7 @@ def _first(K: Array, count: int, rng: np.random.Generator, weight: Array) -> Arr
 
 
 def _run(K: Array, labels: Array, count: int, weight: Array) -> tuple[Array, float]:
-    """Lloyd's steps from an assignment, 100 at most: the best that they met, and the sum of squares there."""
+    """The best assignment of at most 100 Lloyd's steps from a given one, and its sum of squares."""
     best = labels
     value = np.inf
     for _ in range(100):
@@ -82,13 +82,13 @@ def distances(K: Array, labels: Array, count: int, weight: Array) -> Array:
 
 
 def shares_of(memberships: Array) -> Array:
-    """The part of each sample in the centre of each group, with sum one in each column that has a member."""
+    """The weight of each sample in the mean of each group, with sum one in each column that has a member."""
     totals = memberships.sum(axis=0)
     return np.asarray(memberships / np.where(totals > 0.0, totals, 1.0))
 
 
 def _without_empty(K: Array, labels: Array, count: int, weight: Array) -> Array:
-    """Every empty cluster takes the sample that is furthest from the mean of a cluster with others in it."""
+    """Labels where every empty cluster got the sample furthest from its mean, among clusters of several samples."""
     counted = weight > 0.0
     empty = np.flatnonzero(np.bincount(labels[counted], minlength=count) == 0)
     if not len(empty):

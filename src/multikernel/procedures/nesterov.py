@@ -12,9 +12,9 @@ The theorem, f_s(beta^N) - f_s(a*) <= 2 L |a* - c|^2 / ((N + 1) (N + 2)) for a m
 
     L = b + n C^2 b^2 / (2 s),
 
-a bound of the curvature of f_s, which the printed L is not; ``diagnostics.smoothing_bounds`` has both as numbers. They
-are a worst case, far above the curvature that the iterates meet: this is here for the theorem, and for those who
-compare; ``smoothed`` takes a hundredth of the steps.
+a bound of the curvature of f_s, which the printed L is not; ``diagnostics.smoothing_bounds`` computes both. They are
+worst cases, far above the actual curvature at the iterates: this method is included because of the theorem, and for
+comparisons; ``smoothed`` takes a hundredth of the steps.
 """
 
 from __future__ import annotations

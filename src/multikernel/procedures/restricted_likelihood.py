@@ -9,11 +9,11 @@ With a = V^{-1}z and K_0 the identity
 
     dl / ds_k = -(<K_k, V^{-1}> - a'K_k a) / 2,        A_kl = a'K_k V^{-1} K_l a / 2
 
-where A, the average of the second derivatives and of those expected, is never negative. A step maximises the model
-with A over s >= 0, damped until l rises (``numerics.levenberg_marquardt``).
+where A, the average of the second derivatives and of their expectation, is positive semi-definite. A step maximises the
+quadratic model with A over s >= 0, damped until l rises (``numerics.levenberg_marquardt``).
 
-With one kernel, Q'K Q = U diag(d) U' makes V diagonal: a step then costs as much as the samples, and the decomposition
-serves all targets.
+With one kernel, Q'K Q = U diag(d) U' makes V diagonal: then the cost of a step is proportional to the number of
+samples, and one decomposition serves all targets.
 
 A. R. Gilmour, R. Thompson and B. R. Cullis (1995), Average information REML, Biometrics 51; H. M. Kang et al. (2008),
 Efficient control of population structure in model organism association mapping, Genetics 178, for one kernel.
@@ -39,8 +39,8 @@ from multikernel.numerics.levenberg_marquardt import LEAST_DAMPING, DampedModel,
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.procedures.ridge_cv.evidence import Evidence, Explained
 
-# Without noise V may still be regular, as of a kernel that gives each sample an effect of its own. Noise of so much of
-# the kernels then stands for none: half of the digits, since less is lost beside them in the fixed directions.
+# Without noise V may still be regular, as for a kernel that gives each sample a separate effect. A noise of this
+# fraction of the kernels then replaces zero: half of the digits, since less would be lost in the fixed directions.
 _NO_NOISE = float(np.sqrt(EPS))
 
 
@@ -67,12 +67,12 @@ class Likelihood(ABC):
 
     @abstractmethod
     def at(self, theta: Array) -> Local | None:
-        """At variances >= 0, of the noise as well; None where V is singular in floating point."""
+        """l at variances >= 0, that of the noise included; None where V is singular in floating point."""
 
 
 @dataclass(frozen=True, eq=False)
 class OfKernels(Likelihood):
-    """Of any kernels, by a factorisation for each point; ``evidence`` is that of one target."""
+    """l for any kernels, by a factorisation for each point; ``evidence`` is that of one target."""
 
     evidence: Evidence
 
@@ -87,18 +87,18 @@ class OfKernels(Likelihood):
         point = evidence.at(theta[:-1] / noise)
         if point is None:
             return None
-        left = cast(Explained, point.left)
+        explained = cast(Explained, point.evaluation)
         count = evidence.count
-        energy = float(left.energies[0])
-        log_determinant = 2.0 * float(np.log(np.diagonal(left.factor)).sum())
+        energy = float(explained.energies[0])
+        log_determinant = 2.0 * float(np.log(np.diagonal(explained.factor)).sum())
         value = -0.5 * (count * np.log(2.0 * np.pi * noise) + log_determinant + energy / noise)
-        a = left.coef[:, 0]
-        images = np.column_stack([evidence.images(left.coef)[:, :, 0].T, a])
-        U = linalg.solve_triangular(left.factor, images, lower=True, check_finite=False)
-        H = evidence.inverse(left.factor)
+        a = explained.coef[:, 0]
+        images = np.column_stack([evidence.images(explained.coef)[:, :, 0].T, a])
+        U = linalg.solve_triangular(explained.factor, images, lower=True, check_finite=False)
+        H = evidence.inverse(explained.factor)
         beyond = count - (len(a) - (0 if evidence.basis is None else evidence.basis.shape[1]))
         traces = np.append(evidence.bank.inner(H), np.trace(H) + beyond)
-        if without and not traces[-1] < 0.5:  # degrees of freedom of that noise: one or more where V is singular
+        if without and not traces[-1] < 0.5:  # the degrees of freedom of this noise are >= 1 where V is singular
             return None
         score = -0.5 * (traces / noise - a @ images / noise**2)
         return Local(theta, value, score, product(U.T, U) / (2.0 * noise**3))
@@ -112,7 +112,7 @@ class ContrastSpectrum:
     ----------
     values : array (c,)
     targets : array (c, t)
-    beyond : how many contrasts have neither a part of the kernel nor one of the targets
+    beyond : the number of contrasts on which both kernel and targets are zero
     """
 
     values: Array
@@ -121,7 +121,7 @@ class ContrastSpectrum:
 
     @classmethod
     def of(cls, evidence: Evidence) -> ContrastSpectrum:
-        """Of the single kernel of an evidence, for all of its targets."""
+        """The spectrum of the single kernel of an evidence, for all of its targets."""
         K = np.array(evidence.bank.combine(np.ones(1)).dense(), dtype=np.float64)
         Z = evidence.Y
         if evidence.basis is not None and evidence.basis.shape[1]:
@@ -135,7 +135,7 @@ class ContrastSpectrum:
 
 @dataclass(frozen=True, eq=False)
 class OfOneKernel(Likelihood):
-    """Of one kernel by its spectrum; ``z`` is a column of the spectrum's targets."""
+    """l for one kernel, by its spectrum; ``z`` is a column of the spectrum's targets."""
 
     spectrum: ContrastSpectrum
     z: Array
@@ -151,8 +151,8 @@ class OfOneKernel(Likelihood):
         if noise <= TINY or (without and not float((noise / V).sum()) + beyond < 0.5):
             return None
         a = self.z / V
-        rest = beyond * np.log(noise) + (len(d) + beyond) * np.log(2.0 * np.pi)
-        value = -0.5 * (float(np.log(V).sum() + self.z @ a) + rest)
+        constant_terms = beyond * np.log(noise) + (len(d) + beyond) * np.log(2.0 * np.pi)
+        value = -0.5 * (float(np.log(V).sum() + self.z @ a) + constant_terms)
         images = np.column_stack([d * a, a])
         traces = np.array([float((d / V).sum()), float((1.0 / V).sum()) + beyond / noise])
         score = -0.5 * (traces - a @ images)
@@ -160,87 +160,87 @@ class OfOneKernel(Likelihood):
 
 
 @dataclass(frozen=True, eq=False)
-class _Near(DampedModel, TrialPoint):
+class _LocalModel(DampedModel, TrialPoint):
     """Minus the likelihood, and its model, near a point; a step moves only the variances that are free."""
 
     likelihood: Likelihood
-    here: Local
+    local: Local
     free: Array
 
     @property
     def value(self) -> float:
-        return -self.here.value
+        return -self.local.value
 
     @property
     def promised(self) -> float:
-        """What the model gains where it is largest."""
-        return _step(self.here, self.free, LEAST_DAMPING)[1]
+        """The gain of the model at its maximum."""
+        return _step(self.local, self.free, LEAST_DAMPING)[1]
 
-    def model(self) -> _Near:
+    def model(self) -> _LocalModel:
         return self
 
     def scale(self, before: Array | None) -> Array:
-        return _scale(self.here, self.free)
+        return _scale(self.local, self.free)
 
     def step(self, damping: Array) -> tuple[Array, float]:
-        return _step(self.here, self.free, damping / self.scale(None))
+        return _step(self.local, self.free, damping / self.scale(None))
 
-    def tried(self, step: Array) -> _Near | None:
+    def tried(self, step: Array) -> _LocalModel | None:
         check_interrupted()
-        there = self.likelihood.at(self.here.theta + step)
-        if there is None:
+        trial = self.likelihood.at(self.local.theta + step)
+        if trial is None:
             return None
-        return replace(self, here=there)
+        return replace(self, local=trial)
 
 
-def maximised(likelihood: Likelihood, start: Local, free: Array, least: float = 0.0) -> Local:
-    """Where the likelihood is largest over some of the variances, the others as they are.
+def maximised(likelihood: Likelihood, start: Local, free: Array, least_gain: float = 0.0) -> Local:
+    """The maximum of the likelihood over some of the variances, with the others fixed.
 
     Parameters
     ----------
     likelihood : Likelihood
     start : Local, where to begin
     free : int array, which variances are estimated
-    least : float, what a further step has to promise of the log likelihood, beside what rounding hides of it
+    least_gain : float, the predicted gain of the log-likelihood below which steps end, if it exceeds rounding
     """
     steps = count()
 
     def goes_on(model: DampedModel) -> bool:
-        near = cast(_Near, model)
-        return next(steps) < MOST_NEWTON_STEPS and near.promised > max(least, ROUNDING * abs(near.value))
+        near = cast(_LocalModel, model)
+        return next(steps) < MOST_NEWTON_STEPS and near.promised > max(least_gain, ROUNDING * abs(near.value))
 
-    return cast(_Near, descend(_Near(likelihood, start, free), goes_on)).here
-
-
-def held(here: Local, k: int, value: float) -> Array:
-    """The variances where the model near a point is largest, one of them held at a value: where to begin with that."""
-    change = np.zeros(len(here.theta))
-    change[k] = value - here.theta[k]
-    there = Local(here.theta + change, here.value, here.score - here.information @ change, here.information)
-    return there.theta + _step(there, np.delete(np.arange(len(change)), k), LEAST_DAMPING)[0]
+    return cast(_LocalModel, descend(_LocalModel(likelihood, start, free), goes_on)).local
 
 
-def _scale(here: Local, free: Array) -> Array:
+def with_fixed_variance(local: Local, k: int, value: float) -> Array:
+    """The variances that maximise the model near a point with one variance fixed: a start for that problem."""
+    change = np.zeros(len(local.theta))
+    change[k] = value - local.theta[k]
+    shifted = Local(local.theta + change, local.value, local.score - local.information @ change, local.information)
+    return shifted.theta + _step(shifted, np.delete(np.arange(len(change)), k), LEAST_DAMPING)[0]
+
+
+def _scale(local: Local, free: Array) -> Array:
     """The diagonal of A."""
-    return np.maximum(np.diagonal(here.information)[free], TINY)
+    return np.maximum(np.diagonal(local.information)[free], TINY)
 
 
-def _step(here: Local, free: Array, damping: float | Array) -> tuple[Array, float]:
-    """The change of all variances that maximises the damped model, and what the model gains without damping.
+def _step(local: Local, free: Array, damping: float | Array) -> tuple[Array, float]:
+    """The change of all variances that maximises the damped model, and the gain of the model without damping.
 
     The damping is relative to the diagonal of A.
     """
-    A = here.information[np.ix_(free, free)]
-    g = here.score[free]
-    sizes = np.sqrt(_scale(here, free))
+    A = local.information[np.ix_(free, free)]
+    g = local.score[free]
+    sizes = np.sqrt(_scale(local, free))
     scaled = A / np.outer(sizes, sizes)
     scaled.flat[:: len(free) + 1] += damping
     R = np.triu(factor_of(np.asfortranarray(scaled.copy()), lower=False))
-    before = here.theta[free] * sizes
+    before = local.theta[free] * sizes
     target = linalg.solve_triangular(R, scaled @ before + g / sizes, trans=1, check_finite=False)
     length = float(np.linalg.norm(target)) or 1.0
     after = length * nnls(R, target / length)[0]
     change = (after - before) / sizes
-    step = np.zeros(len(here.theta))
+    step = np.zeros(len(local.theta))
     step[free] = change
     return step, float(g @ change - 0.5 * change @ A @ change)

@@ -2,9 +2,9 @@
 
     y'(K + alpha S^{-1})^{-1} y = max_b 2 b'y - b'(K + alpha S^{-1}) b,        b = a+ - a-,   a+, a- >= 0
 
-with S the diagonal matrix of the samples' weights s. A coefficient above zero and one below it for each sample, of
-which one is zero at the optimum: a program without upper bounds and without the equality. What has a mean, the targets,
-loses it before.
+with S the diagonal matrix of the samples' weights s. Each sample has a positive and a negative part of its coefficient,
+of which one is zero at the optimum: a program without upper bounds and without the equality. Targets are centred
+beforehand.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.machines.support.base import weights_of_samples
 
 @dataclass(frozen=True)
 class RidgeSupport(SupportMachine):
-    """The ridge machine without intercept, as a support vector machine that one factorisation solves.
+    """The ridge machine without intercept, as a support vector machine that is solved by one factorisation.
 
     Parameters
     ----------
@@ -62,14 +62,16 @@ class RidgeSupport(SupportMachine):
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
         weight = self.alpha / program.ridge[: program.n]
-        own = None if (weight == 1.0).all() else weight
-        solution = RidgeMachine(self.alpha, fit_intercept=False).solve(gram, program.linear[: program.n], None, own)
-        part = 0.5 * self.scale
+        sample_weight = None if (weight == 1.0).all() else weight
+        solution = RidgeMachine(self.alpha, fit_intercept=False).solve(
+            gram, program.linear[: program.n], None, sample_weight
+        )
+        half_scale = 0.5 * self.scale
         return replace(
             solution,
             coef=solution.factor,
-            value=part * solution.value,
-            upper=part * solution.upper,
-            factor=np.sqrt(part) * solution.factor,
+            value=half_scale * solution.value,
+            upper=half_scale * solution.upper,
+            factor=np.sqrt(half_scale) * solution.factor,
             warm=np.maximum(np.concatenate([solution.factor, -solution.factor]), 0.0),
         )

@@ -1,4 +1,4 @@
-"""Ridge regression with learned weights, without the terms of its value that no weights change.
+"""Ridge regression with learned weights, without the terms of its value that do not depend on the weights.
 
     V(theta) = J(K(theta)) + r(theta),        J = tr Y'(K + alpha I)^{-1} Y
 
@@ -6,19 +6,20 @@ Y centred. With P the part of Y that is orthogonal to the range of K(theta), wha
 
     |P|^2 / alpha  <=  J  <=  |Y|^2 / alpha,
 
-of infinite and of no weights. For small alpha J is nearly the one, for large alpha nearly the other, and a gap relative
-to J says nothing of the weights. So P is taken off the targets, where few features make the kernels: that leaves out
-the first term exactly, as K P = 0, and a sum of kernels becomes one in the coordinates of its features. Where alpha is
-large the machine returns its values less the second. The solver is asked for a certificate relative to what is left,
+the values for infinite and for zero weights. For small alpha J is nearly the lower bound, for large alpha nearly the
+upper one, and a gap relative to J then says nothing about the weights. So P is subtracted from the targets where the
+kernels have few features: that removes the first term exactly, since K P = 0, and a sum of kernels is computed in the
+coordinates of its features. Where alpha is large the machine returns its values less the upper bound. The solver gets a
+tolerance for the gap relative to the remainder,
 
     min(V - |P|^2 / alpha, |Y|^2 / alpha - V).
 
-P is not known for matrices of any kind. So the certificate that is published is relative to the value itself or to what
-the kernels explain, whichever is smaller, for kernels of every kind, rank and storage:
+P is not known for matrices in general. So the reported certificate is relative to the value itself or to the part that
+the kernels explain, whichever is smaller, for all kinds, ranks and storages of kernels:
 
     (V - bound) / min(V, |Y|^2 / alpha - V).
 
-Where optimal weights do not vanish, however large alpha is, what the kernels explain has a limit: in a ball, and with
+The explained part |Y|^2 / alpha - V is used where optimal weights do not vanish for large alpha: in a ball, and with
 the penalty |theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on; then the
 certificate is relative to the value alone.
 """
@@ -57,70 +58,70 @@ LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights
 
 
 def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observer = silent) -> Answer:
-    """The answer to a ridge problem, found without the terms that no weights change.
+    """Solve a ridge problem without the terms that no weights change.
 
     Parameters
     ----------
     problem : Problem of a RidgeMachine
-    solve : function of a problem, the certificate to reach, weights to start from, None for its own, and an observer
+    solve : function of a problem, the certificate to reach, weights to start from (None for a default), and an observer
     tol : float, the certificate to reach, relative to what the weights can change
     observe : called after each step
     """
     terms = RidgeTerms.of(problem)
-    part = terms.explained()
-    if not np.isfinite(part):
-        part = 1.0
-    if part <= LARGE:
+    explained = terms.explained()
+    if not np.isfinite(explained):
+        explained = 1.0
+    if explained <= LARGE:
         terms = terms.reduced()
-        part = 1.0
-    asked = tol * min(part, 1.0)
+        explained = 1.0
+    gap = tol * min(explained, 1.0)
     begin = None
     n_iter = 0
-    # each solution is to a finer gap, where the one before left too large a part of what is explained
+    # again to a finer gap, where the gap of a solution is too large relative to what the kernels explain
     for _ in range(3):
-        weights, dual = solve(terms.problem, max(asked, min(FINEST_GAP, tol)), begin, terms.observer(observe))
-        left = terms.finer(weights)
+        weights, dual = solve(terms.problem, max(gap, min(FINEST_GAP, tol)), begin, terms.observer(observe))
+        certificate = terms.solver_certificate(weights)
         n_iter += weights.n_iter
-        if left.reached(tol) or not weights.converged or asked <= FINEST_GAP:
+        if certificate.reached(tol) or not weights.converged or gap <= FINEST_GAP:
             break
-        asked = 0.5 * asked * tol / left.value
+        gap = 0.5 * gap * tol / certificate.value
         begin = weights.values
-    weights = terms.whole(replace(weights, n_iter=n_iter), tol)
+    weights = terms.of_given_problem(replace(weights, n_iter=n_iter), tol)
     return weights, within(weights, terms.solution(dual, weights.values))
 
 
 def unexplained(problem: Problem) -> Answer | None:
-    """The central weights, or zero weights with a penalty, where the terms have left nothing of the targets; else None.
+    """The central weights, or zero weights with a penalty, where the reduced targets are zero; else None.
 
-    Nothing is below the value of these, which is zero: their certificate is a gap, whatever the kernels are.
+    Their value is zero, which is the least possible value, so they have a duality gap of zero.
     """
     if problem.target.any():
         return None
     domain = problem.domain
-    at = problem.evaluate(problem.start() if domain.constrained else np.zeros(problem.size))
+    evaluation = problem.evaluate(problem.start() if domain.constrained else np.zeros(problem.size))
     weights = Weights(
-        values=at.theta,
-        objective=at.upper,
+        values=evaluation.theta,
+        objective=evaluation.upper,
         certificate=Certificate("duality gap", 0.0),
         n_iter=1,
         history=(0.0,),
-        bound=at.upper,
+        bound=evaluation.upper,
     )
-    return weights, at.dual
+    return weights, evaluation.dual
 
 
 @dataclass(frozen=True, eq=False)
 class RidgeTerms:
-    """A ridge problem without the terms, and what leads back from it.
+    """A ridge problem without the terms, and the data to convert its solution to that of the given problem.
 
     Parameters
     ----------
-    problem : Problem to be solved, whose targets are centred and reached by the kernels
-    basis : orthonormal coordinates of the samples, in which the problem is; None for the samples themselves
-    targets : CentredTargets of the problem that was given; without weights where these are in the problem
+    problem : Problem to be solved, whose targets are centred and in the range of the kernels
+    basis : orthonormal coordinates of the samples, in which the problem is posed; None for the samples themselves
+    targets : CentredTargets of the given problem; without sample weights where ``problem`` has them
     beyond : array (n, t), P
-    shift : float, what has been left out of the values
-    empty, lowest : float, the values of no and of infinite weights, less that
+    shift : float, the constant subtracted from the values
+    empty, lowest : float, the values for zero and for infinite weights, less ``shift``
     """
 
     problem: Problem
@@ -133,7 +134,7 @@ class RidgeTerms:
 
     @classmethod
     def of(cls, problem: Problem) -> RidgeTerms:
-        """A ridge problem without the part of the targets that no kernel reaches."""
+        """A ridge problem without the part of the targets that is outside the range of all kernels."""
         machine = need_ridge("ridge_terms", problem)
         s = problem.sample_weight
         target = checked_target(problem.target, several=True)
@@ -142,10 +143,10 @@ class RidgeTerms:
         targets = replace(targets, Y=np.where(constant, 0.0, targets.Y))
         inner = replace(problem, machine=replace(machine, fit_intercept=False))
         basis = None
-        known = None
+        features = None
         if isinstance(problem.combination, Linear):
-            known = _features(problem.bank)
-        if known is None:
+            features = _features(problem.bank)
+        if features is None:
             targets = replace(targets, root=None)
             Y = targets.Y
             P = np.zeros_like(Y)
@@ -154,7 +155,7 @@ class RidgeTerms:
             Z = Y - P
         else:
             Y = targets.weighted
-            basis, bank = in_coordinates(*known, targets.root)
+            basis, bank = in_coordinates(*features, targets.root)
             P = basis.beyond(Y)
             Z = basis.coordinates(Y)
             inner = replace(inner, bank=bank, sample_weight=None)
@@ -176,16 +177,16 @@ class RidgeTerms:
 
     @property
     def lasting(self) -> bool:
-        """Whether optimal weights explain a part of the targets however large alpha is."""
+        """Whether optimal weights explain a part of the targets for every alpha, however large."""
         domain = self.problem.domain
         if isinstance(domain, Orthant):
             return domain.norm == 2 and self.problem.linear
         return isinstance(domain, NormBall | Simplex)
 
     def explained(self) -> float:
-        """At least the part of |Y|^2 / alpha that weights explain where alpha is large; 1 where that is not lasting.
+        """A lower estimate of the fraction of |Y|^2 / alpha that weights explain for large alpha; 1 if not ``lasting``.
 
-        The weights are the central ones of a ball; with a penalty those of the optimum for alpha to infinity.
+        It is that of the central weights of a ball, or with a penalty of the optimum for alpha to infinity.
         """
         if not (self.lasting and self.empty > 0.0):
             return 1.0
@@ -200,98 +201,99 @@ class RidgeTerms:
         return max(float(np.vdot(Z, gram.multiply(Z))), 0.0) / self.alpha / self.alpha / self.empty
 
     def reduced(self) -> RidgeTerms:
-        """The same with the machine's values less that of K = 0."""
+        """The problem with the machine's values less that of K = 0."""
         machine = replace(self._machine, reduced=True)
         problem = replace(self.problem, machine=machine)
         return replace(self, problem=problem, shift=self.shift + self.empty, empty=0.0, lowest=-self.empty)
 
-    def finer(self, weights: Weights) -> Certificate:
-        """The certificate of these weights relative to what the weights can change, for a solver to go by."""
-        found, excess, value = self._parts(weights)
+    def solver_certificate(self, weights: Weights) -> Certificate:
+        """The certificate of these weights relative to what weights can change, by which the solver is stopped."""
+        certificate, excess, value = self._inner_gap(weights)
         if self.lasting:
             changed = min(value - self.lowest, self.empty - value)
         else:
             changed = value
-        return replace(found, value=relative(excess, max(changed, 0.0)))
+        return replace(certificate, value=relative(excess, max(changed, 0.0)))
 
-    def whole(self, weights: Known, tol: float) -> Known:
-        """The weights with the value of the problem that was given, and the certificate relative to it.
+    def of_given_problem(self, weights: Known, tol: float) -> Known:
+        """The weights with the value of the given problem, and the certificate relative to this value.
 
-        Where optimal weights explain a part of the targets whatever alpha is, it is relative to that part, if smaller.
+        If ``lasting``, the certificate is relative to the explained part, where this is smaller.
         """
-        found, excess, value = self._parts(weights)
-        whole = value + self.shift
-        certificate = replace(found, value=relative(excess, min(whole, self.explained_by(value))))
+        inner, excess, value = self._inner_gap(weights)
+        objective = value + self.shift
+        certificate = replace(inner, value=relative(excess, min(objective, self.explained_by(value))))
         bound = None if weights.bound is None else weights.bound + self.shift
         converged = certificate.reached(tol)
-        return replace(weights, certificate=certificate, converged=converged, objective=whole, bound=bound)
+        return replace(weights, certificate=certificate, converged=converged, objective=objective, bound=bound)
 
     def explained_by(self, value: float) -> float:
-        """How far a value of the inner problem is below that of K = 0, where that is what gaps may be relative to."""
+        """The explained part: how far a value of the inner problem is below that of K = 0; infinite if not lasting."""
         if not self.lasting:
             return np.inf
         return max(self.empty - value, 0.0)
 
-    def _parts(self, weights: Weights) -> tuple[Certificate, float, float]:
-        """The certificate of the inner problem, by how much the value may be too large, and the value."""
-        found = weights.certificate
+    def _inner_gap(self, weights: Weights) -> tuple[Certificate, float, float]:
+        """The certificate of the inner problem, its absolute gap, and its value."""
+        certificate = weights.certificate
         value = weights.objective
-        assert found is not None
+        assert certificate is not None
         assert value is not None
         if weights.bound is None:
-            return found, found.value * abs(value), value
-        return found, value - weights.bound, value
+            return certificate, certificate.value * abs(value), value
+        return certificate, value - weights.bound, value
 
-    def solution(self, found: DualSolution, theta: Array) -> DualSolution:
-        """The machine's solution at weights theta as one of the problem that was given.
+    def solution(self, dual: DualSolution, theta: Array) -> DualSolution:
+        """The machine's solution at weights theta as a solution of the given problem.
 
-        The function of P / alpha is zero. It is no part of the coefficients where its rounding would be seen in theirs.
+        The coefficients P / alpha have the function zero. They are left out of ``coef`` where their rounding would be
+        visible in the function.
         """
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
         hidden: Array | float = 0.0
         if EPS * trace <= 1e-7 * self.alpha:  # 1e-7 of the targets is below what is visible
             hidden = beyond
-        coef = self._over_samples(found.coef, hidden)
-        factor = self._over_samples(found.factor, beyond)
-        value = found.value + self.shift
-        upper = found.upper + self.shift
-        return replace(found, coef=coef, factor=factor, intercept=self.targets.intercept, value=value, upper=upper)
+        coef = self._over_samples(dual.coef, hidden)
+        factor = self._over_samples(dual.factor, beyond)
+        value = dual.value + self.shift
+        upper = dual.upper + self.shift
+        return replace(dual, coef=coef, factor=factor, intercept=self.targets.intercept, value=value, upper=upper)
 
-    def _over_samples(self, A: Array, further: Array | float) -> Array:
-        """Coefficients of the problem, and further ones, as those of the samples."""
+    def _over_samples(self, A: Array, added: Array | float) -> Array:
+        """Coefficients of the problem, plus ``added`` ones, as coefficients of the samples."""
         A = as_columns(A)
         if self.basis is not None:
             A = self.basis.samples(A)
-        return self.targets.coefficients(A + further)
+        return self.targets.coefficients(A + added)
 
     def observer(self, observe: Observer) -> Observer:
-        """An observer of whole values."""
+        """An observer of the values of the given problem."""
         if observe is silent or self.shift == 0.0:
             return observe
 
-        def whole(event: Event) -> None:
-            value, upper, bound = (each + self.shift for each in (event.value, event.upper, event.bound))
+        def report(event: Event) -> None:
+            value, upper, bound = (number + self.shift for number in (event.value, event.upper, event.bound))
             observe(replace(event, value=value, upper=upper, bound=bound))
 
-        return whole
+        return report
 
 
 def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:
-    """The bank as one of features, half as many as samples at most, and what these are multiplied with.
+    """The bank by at most half as many features as samples, and the factors of these features.
 
-    None where all features are zero: they have no coordinates.
+    None where there are more features, or all are zero.
     """
-    known = bank.by_features()
+    features = bank.by_features()
     if (
-        known is None
+        features is None
         or not bank.traces().any()
-        or not known[0].square
-        or 2 * known[0].n_features > bank.shape[0]
-        or not _storable(known[0].F)
+        or not features[0].square
+        or 2 * features[0].n_features > bank.shape[0]
+        or not _storable(features[0].F)
     ):
         return None
-    return known
+    return features
 
 
 def _storable(F: Any) -> bool:
@@ -300,9 +302,9 @@ def _storable(F: Any) -> bool:
 
 
 def _unreached(problem: Problem, Y: Array) -> Array:
-    """The part of the targets that no weights make the kernel reach, where few features make it; else zero.
+    """The part of the targets outside the range of the kernel for all weights, where it has few features; else zero.
 
-    All of the targets, where what a sum of kernels of equal traces makes of them is rounding.
+    Targets whose product with a sum of kernels of equal traces is only rounding are outside the range entirely.
     """
     weights = np.ones(problem.size)
     if problem.linear:
@@ -312,7 +314,7 @@ def _unreached(problem: Problem, Y: Array) -> Array:
     if isinstance(gram, FactorGram) and not hasattr(gram.F, "multiply") and 2 * gram.F.shape[1] <= gram.shape[0]:
         return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)
     if problem.linear and gram.stored:
-        least = len(Y) * EPS * float(gram.diagonal().sum())
-        reached = np.einsum("nt,nt->t", Y, gram.multiply(Y)) > least * np.einsum("nt,nt->t", Y, Y)
+        floor = len(Y) * EPS * float(gram.diagonal().sum())
+        reached = np.einsum("nt,nt->t", Y, gram.multiply(Y)) > floor * np.einsum("nt,nt->t", Y, Y)
         return np.where(reached, 0.0, Y)
     return np.zeros_like(Y)

@@ -7,9 +7,9 @@ least norm of their affine hull has weights proportional to the solution of
 
     (Z_S'Z_S + s 1 1') x = 1,       any s > 0;
 
-S takes in the column of the most negative slope, and gives up columns whose weight would fall below zero (Wolfe 1976).
-The slopes g = Z'Z d of all columns cost one product with Z; only the columns of S are ever factored. The bound
-|Z d|^2 - min <= 2 (d'g - min_k g_k) says when to stop.
+The column of the most negative slope is added to S, and columns whose weight would fall below zero are removed (Wolfe
+1976). The slopes g = Z'Z d of all columns cost one product with Z; only the columns of S are factored. The method stops
+by the bound |Z d|^2 - min <= 2 (d'g - min_k g_k).
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ from multikernel.numerics.cholesky import factorise
 def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Array:
     """Weights d >= 0 of sum 1 that minimise |V d - u|^2, to rounding.
 
-    Where columns depend on each other the weights are not unique; those returned are the ones that the descent from
-    ``start`` arrives at.
+    Where columns are linearly dependent the weights are not unique; the result is that of the descent from ``start``.
 
     Parameters
     ----------
@@ -79,7 +78,7 @@ def nearest_point(Z: Array, start: Array | None = None) -> Array:
     """The weights of the point of least norm in the hull of the columns of Z, (n, m) in Fortran order."""
     lengths = np.sqrt(np.einsum("nm,nm->m", Z, Z))
     face = _first(Z, lengths, start).settled()
-    refused: list[int] = []  # columns that did not lower the norm: their slope was rounding
+    refused: list[int] = []  # columns that did not lower the norm, because their slope was rounding
     for _ in range(10 * Z.shape[1] + 100):
         point = face.Z @ face.d
         slopes = blas.dgemv(1.0, Z, point, trans=1)
@@ -113,38 +112,40 @@ class _Face:
         return float(self.d @ self.Q @ self.d)
 
     def grown(self, k: int, z: Array) -> _Face:
-        """With column k at weight 0."""
+        """The face with column k, at weight 0."""
         Z = np.column_stack([self.Z, z])
         Q = np.empty((Z.shape[1], Z.shape[1]))
         Q[:-1, :-1] = self.Q
         Q[-1] = Q[:, -1] = z @ Z
         return _Face(np.append(self.S, k), np.append(self.d, 0.0), Z, Q)
 
-    def moved(self, way: Array) -> _Face:
-        """To the largest multiple of ``way`` that the weights can have added, up to all of it; what reaches 0 leaves.
+    def moved(self, direction: Array) -> _Face:
+        """The face after the largest feasible step along ``direction``; columns whose weight becomes 0 are removed.
 
-        Weights are divided by their sum, so that of ``way`` does not matter.
+        Weights are divided by their sum, so the sum of ``direction`` does not matter.
         """
-        falling = way < 0
-        ratios = np.full(len(way), np.inf)
-        ratios[falling] = self.d[falling] / -way[falling]
+        falling = direction < 0
+        ratios = np.full(len(direction), np.inf)
+        ratios[falling] = self.d[falling] / -direction[falling]
         t = float(ratios.min())
-        d = self.d + t * way if t < np.inf else way
-        kept = (d > 0) & ~(falling & (ratios <= t))
-        return _Face(self.S[kept], d[kept] / d[kept].sum(), self.Z[:, kept], self.Q[np.ix_(kept, kept)])
+        d = self.d + t * direction if t < np.inf else direction
+        staying = (d > 0) & ~(falling & (ratios <= t))
+        return _Face(
+            self.S[staying], d[staying] / d[staying].sum(), self.Z[:, staying], self.Q[np.ix_(staying, staying)]
+        )
 
     def settled(self) -> _Face:
-        """The point of least norm of the hull of some of S, no longer than this one."""
+        """The face with the point of least norm in the hull of some of S, with a norm no larger than now."""
         face = self
         while len(face.S) > 1:
             before = len(face.S)
-            face = face.moved(face._way())
+            face = face.moved(face._direction())
             if len(face.S) == before:
                 return face
         return face
 
-    def _way(self) -> Array:
-        """The point of least norm of the affine hull; or a dependence of the columns, along which one leaves."""
+    def _direction(self) -> Array:
+        """The weights of least norm in the affine hull; or a linear dependence, along which a column can be removed."""
         lengths = np.sqrt(self.Q.diagonal())
         zero = lengths == 0.0
         if zero.any():
@@ -152,21 +153,22 @@ class _Face:
         R, q, rank = self._triangle(lengths)
         if rank == len(lengths):
             return np.asarray(lapack.dtrtrs(R, q)[0] / lengths)
-        # the column after the first ``rank`` is a mixture of these: its weight goes to them
-        way = np.zeros(len(lengths))
+        # the column after the first ``rank`` is a combination of these: its weight moves to them
+        direction = np.zeros(len(lengths))
         mixture = lapack.dtrtrs(R[:rank, :rank], R[:rank, rank])[0]
-        way[:rank] = mixture * lengths[rank] / lengths[:rank]
-        way[rank] = -1.0
-        return way
+        direction[:rank] = mixture * lengths[rank] / lengths[:rank]
+        direction[rank] = -1.0
+        return direction
 
     def _triangle(self, lengths: Array) -> tuple[Array, Array, int]:
         """R with R'R = A'A and q = R'^-1 A'e for A = [Z_S; 1'] with scaled columns, and how many are independent.
 
-        From the products where they are well conditioned; else from the columns, which have twice as many digits.
+        They are computed from the products where these are well conditioned; else from the columns, which lose only
+        half as many digits.
         """
         ones = lengths.min() / lengths
         R = np.asfortranarray(self.Q / np.outer(lengths, lengths) + np.outer(ones, ones))
-        # a pivot of 1e-4 is the root of one of 1e-8, so that half of the digits are left
+        # a pivot of 1e-4 is the root of a pivot of 1e-8, so that half of the digits are correct
         if factorise(R, lower=False) and R.diagonal().min() > 1e-4:
             return R, lapack.dtrtrs(R, ones, trans=1)[0], len(ones)
         A = np.zeros((len(self.Z) + 1, len(ones) + 1))

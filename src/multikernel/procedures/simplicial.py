@@ -1,14 +1,14 @@
-"""Simplicial decomposition: machines and the problem of the mixtures of all machines so far by turns, for any machine.
+"""Simplicial decomposition: alternately a machine and the problem of the mixtures of all machines so far.
 
     min_{theta in D}  J(sum_k theta_k K_k) + r(theta),        J(K) = max_A g(A) - tr A'K A
 
-A machine at the weights returns its ``factor`` A and g(A) = value + theta'q, q_k = tr A'K_k A. The mixtures of the
-factors found give a small problem whose solution bounds the optimum and proposes the next weights (``dual_hull``). The
-bound is computed from the shares x of its solution alone,
+A machine at the weights returns its ``factor`` A and g(A) = value + theta'q, q_k = tr A'K_k A. The mixtures of these
+factors give a small problem whose solution bounds the optimum and proposes the next weights (``dual_hull``). The bound
+is computed only from the shares x of its solution,
 
     sum_j x_j g(A_j) - h(q(x)),        q_k(x) = tr A(x)'K_k A(x),    A(x) = sum_j x_j A_j,
 
-so that no solver's tolerance enters it, and is lowered by what rounding may hide of it.
+so that it does not depend on the solver's tolerance, and is lowered by a bound of its rounding error.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from multikernel.optimizers.base import Search
 from multikernel.optimizers.needs import need_linear, need_separable
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
-from multikernel.procedures.dual_hull import DualHull, next_weights, way_back
+from multikernel.procedures.dual_hull import DualHull, next_weights, return_fraction
 
 
 @dataclass(frozen=True)
 class SimplicialDecomposition(Optimizer):
-    """Machines and the problem of their mixtures by turns, over a domain whose constraint bounds the weights.
+    """Machines and the problem of their mixtures alternately, over a domain whose constraint bounds the weights.
 
     Parameters
     ----------
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
-    accuracy : float in (0, 1], the gap that is asked of a machine, as a part of the gap so far
+    accuracy : float in (0, 1], the gap of a machine, relative to the gap so far
 
     Examples
     --------
@@ -77,22 +77,22 @@ class SimplicialDecomposition(Optimizer):
     def search(self, problem: Problem, state: State) -> Search:
         domain = need_separable(type(self).__name__, problem)
         m = problem.size
-        back = way_back(domain, m)
+        fraction = return_fraction(domain, m)
         hull = DualHull.empty(m, state.latest.dual.factor.size)
         while True:
             gap = min(max(state.certificate.value, self.tol), 1.0)
             hull = _with_machine(hull, problem, state.latest)
             model, x = hull.solved(domain, 2.0, 0.02 * gap)
             bound = _bound(hull, x, domain)
-            theta = domain.feasible(next_weights(model, state.best.theta, back))
+            theta = domain.feasible(next_weights(model, state.best.theta, fraction))
             state = yield Proposal(theta, bound)
 
 
-def _with_machine(hull: DualHull, problem: Problem, found: Evaluation) -> DualHull:
+def _with_machine(hull: DualHull, problem: Problem, evaluation: Evaluation) -> DualHull:
     """The hull with the factor of a machine; the value at it is 2 (c - theta'q / 2) without the penalty."""
-    A = as_columns(found.dual.factor)
+    A = as_columns(evaluation.dual.factor)
     products = problem.bank.apply(A).reshape(problem.size, -1)
-    constant = found.dual.value + float(found.theta @ found.scores)
+    constant = evaluation.dual.value + float(evaluation.theta @ evaluation.scores)
     return hull.with_point(A.ravel(), 0.5 * constant, products)
 
 

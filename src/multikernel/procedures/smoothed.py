@@ -2,20 +2,20 @@
 
     min_a  f_s(a) = -1'a + (s/2) log sum_k exp(q_k / s),    q_k = a'Y K_k Y a,    0 <= a <= C        (Y = diag(y))
 
-is L1-MKL without an intercept, f_0(a) = -1'a + 1/2 max_k q_k, with its maximum smoothed: 0 <= f_s - f_0 <= (s/2) log m.
-The published formula has exp(q_k / s - 1), which is lower by s/2 and no upper bound of f_0. With the weights
+is L1-MKL without an intercept, f_0(a) = -1'a + 1/2 max_k q_k, with a smoothed maximum: 0 <= f_s - f_0 <= (s/2) log m.
+The published formula has exp(q_k / s - 1), which is lower by s/2, so that it is not an upper bound of f_0. With the
+weights
 
     theta = softmax(q / s),        grad f_s(a) = -1 + Y (sum_k theta_k K_k) Y a
 
-(published with a factor 1/2 that does not belong there). Minus the minimum is the minimum over the simplex of
+(published with a wrong factor 1/2). Minus the minimum of f_s is the minimum over the simplex of
 max_a 1'a - 1/2 a'Y K(theta) Y a + (s/2) sum_k theta_k log theta_k.
 
-The method is FISTA (Beck and Teboulle 2009) with the step length found on the way and a restart where the momentum
-leads uphill (O'Donoghue and Candes 2015). The step that theory guarantees is far shorter
-(``nesterov`` takes it).
+The method is FISTA (Beck and Teboulle 2009) with an adaptive step length, and a restart where the momentum leads uphill
+(O'Donoghue and Candes 2015). The step that theory guarantees is far shorter (``nesterov`` uses it).
 
-Certificates: a tangent at any z, feasible or not, lies below f_s, so f_s* >= f_s(z) + min_u g'(u - z) over the box;
-and at the point returned a'g + sum_i C_i max(0, -g_i), the same at z = a. Against the unsmoothed problem: primal minus
+Certificates: a tangent at any z, feasible or not, is below f_s, so f_s* >= f_s(z) + min_u g'(u - z) over the box; at
+the returned point z = a the gap of this bound is a'g + sum_i C_i max(0, -g_i). For the unsmoothed problem: primal minus
 dual value of L1-MKL at (theta, a), 1/2 theta'q + sum_i C_i max(0, -g_i) - 1'a + 1/2 max_k q_k.
 """
 
@@ -45,7 +45,7 @@ class SmoothedWeights(Weights):
     Parameters
     ----------
     a : array (n,), the dual point, feasible
-    unsmoothed_gap : float, what (theta, a) leave between the values of L1-MKL without intercept, relative to the primal
+    unsmoothed_gap : float, the duality gap of (theta, a) in L1-MKL without intercept, relative to the primal value
     """
 
     a: Array
@@ -105,10 +105,10 @@ def smoothed(
         observe(Event(step + 1, Certificate("duality gap", state.gap), state.a, state.value, state.value, state.bound))
         if state.gap <= tol or time_is_up():
             break
-        further = state.advanced(problem, g)
-        if further is None:
+        next_state = state.advanced(problem, g)
+        if next_state is None:
             break
-        state = further
+        state = next_state
     return _result(problem, state, tol, tuple(history))
 
 
@@ -138,14 +138,14 @@ class _State:
     def advanced(self, problem: SmoothedProblem, g: Array) -> _State | None:
         """A projected gradient step from z to the next a, and the next z ahead of it.
 
-        Where no step leads down by more than rounding, z goes back to a; None where it is there already.
+        Where no step leads down by more than rounding, z is reset to a; None where z is a already.
         """
-        found = self._step(problem, g)
-        if found is None:
+        step_end = self._step(problem, g)
+        if step_end is None:
             if self.z is self.a:
                 return None
             return replace(_State.at(problem, self.a, problem.scores(self.a)[0]), bound=self.bound)
-        x, scores, difference, curvature = found
+        x, scores, difference, curvature = step_end
         step = x - self.a
         if float(g @ step) > 0.0:
             momentum = 1.0
@@ -153,7 +153,7 @@ class _State:
         else:
             momentum = 0.5 + float(np.sqrt(0.25 + self.momentum**2))
             ahead = (self.momentum - 1.0) / momentum
-        # scores are quadratic forms: known at a, at x and at their difference, they are known on the line through both
+        # scores are quadratic forms: on the line through a and x they follow from those at a, at x and at x - a
         z_scores = np.maximum(scores + ahead * (scores + difference - self.scores) + ahead**2 * difference, 0.0)
         z = x + ahead * step
         return _State(
@@ -164,14 +164,14 @@ class _State:
             z_scores=z_scores,
             z_value=problem.value(z, z_scores),
             momentum=momentum,
-            curvature=0.8 * curvature,  # it need not be the largest anywhere
+            curvature=0.8 * curvature,  # so that later steps may be longer
             bound=self.bound,
         )
 
     def _step(self, problem: SmoothedProblem, g: Array) -> tuple[Array, Array, Array, float] | None:
-        """The longest step tried at whose end x the value is below the parabola; with the scores of x and of x - a.
+        """The end x of the longest trial step whose value is below the parabola; and the scores of x and of x - a.
 
-        None where all steps are too long, down to those that do not move z.
+        None where even steps that are so short that z does not change are too long.
         """
         curvature = self.curvature or _curvature_along(problem, self, g)
         rounding = FINEST_GAP * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
@@ -188,13 +188,13 @@ class _State:
 
 
 def _curvature_along(problem: SmoothedProblem, state: _State, g: Array) -> float:
-    """A first guess of the curvature: g'Y K(theta) Y g / |g|^2, the part that K has in it."""
+    """A first estimate of the curvature: g'Y K(theta) Y g / |g|^2, the contribution of K."""
     along = float(problem.weights(state.z_scores) @ problem.scores(g)[0])
     return max(along, FINEST_GAP * float(state.z_scores.max()), TINY) / max(float(g @ g), TINY)
 
 
 def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[float, ...]) -> SmoothedWeights:
-    """The point found with its own certificates: both take the gradient at a, which the steps take at z."""
+    """The result at a with its certificates, which need the gradient at a; steps compute it at z."""
     a = state.a
     q = state.scores
     g = problem.gradient(a, q)
@@ -235,7 +235,7 @@ class SmoothedProblem:
 
     @classmethod
     def of(cls, bank: KernelBank, target: Array, C: float | Array, smoothing: float) -> SmoothedProblem:
-        """The problem after a look at its parameters; ValueError where they make no sense."""
+        """The problem after a check of its parameters; ValueError where they are not valid."""
         check_signs(target)
         upper = np.broadcast_to(np.asarray(C, dtype=float), (len(target),))
         if not (np.isfinite(upper) & (upper > 0)).all():
@@ -243,13 +243,13 @@ class SmoothedProblem:
         Number(above=0, why="without it this is L1-MKL").check(smoothing, "smoothing")
         return cls(bank, np.asarray(target, dtype=float), upper, smoothing)
 
-    def first(self, given: Array | None) -> Array:
-        """A start brought into the box; that of the paper if none is given, the machine on the mean of the kernels."""
-        if given is None:
+    def first(self, start: Array | None) -> Array:
+        """A start moved into the box; by default that of the paper, the machine on the mean of the kernels."""
+        if start is None:
             return self._on_the_mean()
-        if np.shape(given) != self.y.shape:
-            raise ValueError(f"the start has shape {np.shape(given)} for {len(self.y)} samples")
-        return self.clip(np.asarray(given, dtype=float))
+        if np.shape(start) != self.y.shape:
+            raise ValueError(f"the start has shape {np.shape(start)} for {len(self.y)} samples")
+        return self.clip(np.asarray(start, dtype=float))
 
     def _on_the_mean(self) -> Array:
         m = len(self.bank)

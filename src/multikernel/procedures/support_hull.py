@@ -2,10 +2,11 @@
 
     min_{d in D} max_{a in A}  scale (p'a - 1/2 sum_j rho_j a_j^2 - 1/2 b'(sum_k d_k K_k) b) + r(d),    b = E a
 
-The mixtures of the variables of all machines so far give a problem of as many variables (``dual_hull``). Its solution
-bounds the optimum from below, and at its weights the next machine is solved. A round is one sum of the kernels, one
-machine from the last solution, as accurate as the gap is worth, and one product of all kernels: a gap of 1e-4 takes
-five to fifteen machines, whatever the number of samples.
+The convex combinations of the variables of all machines so far give a problem with one variable for each machine
+(``dual_hull``). Its solution bounds the optimum from below, and the next machine is solved at its weights. A round
+takes one sum of the kernels, one machine, started from the last solution and solved to an accuracy that depends on the
+gap, and one product of all kernels with a vector. A gap of 1e-4 takes five to fifteen machines for any number of
+samples.
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from multikernel.certificate import NO_PROGRESS, STALLED
 from multikernel.machines.support.certified import roots
 from multikernel.machines.support.coefficients import feasible
 from multikernel.observer import Event, Observer
-from multikernel.procedures.dual_hull import DualHull, next_weights, way_back
+from multikernel.procedures.dual_hull import DualHull, next_weights, return_fraction
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
 
 
 def alternating(
     support: SupportSaddle, start: Array | None, near: SupportPair | None, max_iter: int, observe: Observer
 ) -> tuple[SupportPair, list[float]]:
-    """The best weights with their machine, and the gap after each round; it may stay above the one asked for.
+    """The best weights with their machine, and the gap after each round, which may stay above the tolerance.
 
     Parameters
     ----------
     support : the problem, over a domain whose constraint bounds the weights
     start : array (m,), weights to begin with
-    near : a pair at hand
+    near : a known pair
     max_iter : int >= 1, rounds at most
     observe : called after each round
     """
@@ -42,7 +43,7 @@ def alternating(
     bank = saddle.bank
     program = saddle.program
     domain = saddle.domain
-    back = way_back(domain, len(bank))
+    back = return_fraction(domain, len(bank))
     hull = DualHull.empty(len(bank), program.n)
     points = np.empty((0, len(program.sign)))
     best = near
@@ -55,17 +56,17 @@ def alternating(
         gram = bank.combine(weights)
         dual = replace(support.machine, tol=inner).solve_program(gram, program, warm)
         sizes = roots(gram.diagonal())
-        del gram  # the next one takes as much memory, which many samples do not have twice
+        del gram  # the next one takes as much memory, and with many samples there is not enough for both
         products = bank.apply(dual.coef[:, None])[:, :, 0]
         warm = dual.warm
         points = np.vstack([points, warm])
         hull = hull.with_point(program.coef(warm), program.dual(warm, 0.0) / program.scale, products)
-        # the mixtures are solved to a small part of the gap that is left
+        # the problem of the combinations is solved to a small fraction of the remaining gap
         weights_next, x = hull.solved(domain, program.scale, 0.02 * max(min(gap, 1.0), tol))
         mixture = feasible(program, np.clip(x @ points, 0.0, program.upper))
-        found = support.pair(weights, sizes, dual, weights @ products, products @ dual.coef)
-        found = support.proved(found, mixture, hull.forms.quad(x), sizes)
-        best = found.joined(best)
+        pair = support.pair(weights, sizes, dual, weights @ products, products @ dual.coef)
+        pair = support.proved(pair, mixture, hull.forms.quad(x), sizes)
+        best = pair.joined(best)
         gap = best.certificate.value
         history.append(gap)
         observe(Event(len(history), best.certificate, weights, dual.value, dual.upper, best.bound))

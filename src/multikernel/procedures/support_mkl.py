@@ -1,21 +1,21 @@
-"""Kernel weights and a support vector machine on the weighted kernel, learned together, by the way that is fastest.
+"""Kernel weights and a support vector machine on the weighted kernel, learned together, by the faster of two methods.
 
     min_{d in D}  J(sum_k d_k K_k) + r(d),        J the value of a support vector machine
 
-There are two ways, and a forecast says which takes less time (``forecast``). Machines and the problem of their mixtures
-are solved alternately (``support_hull``), which is best for many samples, and the only way where a factorisation is too
-large.
+A forecast of their times chooses the method (``forecast``). In the first, machines and the problem of their convex
+combinations are solved alternately (``support_hull``): this is best for many samples, and the only method where a
+factorisation is too large.
 
-The interior point method finds weights and support vectors at once. Of many samples only some take part in it: at first
-the support vectors at equal weights and samples that are nearly support vectors. The machine is then solved at the
-weights found, on all samples and without the kernels of weight zero. This pair has exact zeros, and it carries the
-certificate. Samples that the machine makes support vectors join the next round; there are seldom more than two. Once
-all samples take part the interior point itself is the answer, if it proves more than the machine does. Where the
-kernels have few features steps cost little: all samples take part from the beginning, however many they are.
+The second, the interior point method, finds weights and support vectors at once. With many samples it is applied to
+some of them: at first to the support vectors at equal weights and to samples that are nearly support vectors. The
+machine is then solved at the resulting weights, on all samples and without the kernels of weight zero. This pair has
+exact zeros and gets a certificate. New support vectors of the machine are added in the next round; there are seldom
+more than two rounds. Once all samples are included, the interior point itself is the answer if its gap is smaller than
+that of the machine. Where the kernels have few features steps are cheap, and all samples are included from the start.
 
-A solution of nearly the same problem, as that of the same kernels after rounding, is tried first: the pair as it is,
-then with the machine solved at its weights. Where that is not enough, as for a neighbour on a path or for other
-samples, it says which samples and which kernels take part: steps on these cost a part of those on all.
+The solution of a similar problem, such as that of the same kernels after rounding, is tried first: the pair itself,
+then the pair with the machine solved at its weights. Where neither suffices, as for the neighbour on a path or for
+other samples, the pair determines the samples and kernels of the first steps, which cost a fraction of steps on all.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def support_mkl(
     Raises
     ------
     TypeError : for a machine without a support program, and for a combination or a domain of another kind; the message
-        names a way that works
+        names a function that accepts these
     """
     support = SupportSaddle.of(problem, tol)
     problem.domain.check(len(problem.bank))
@@ -88,9 +88,9 @@ def support_mkl(
 
 
 def _near_solution(support: SupportSaddle, start: Start | None) -> SupportPair | None:
-    """The pair of a solution that is given; with the machine at its weights where it is no solution here.
+    """The pair of a given solution, with the machine solved at its weights if the pair is not a solution here.
 
-    Where the time is up it is the answer, whatever its certificate.
+    If time is up, the pair is returned whatever its certificate.
     """
     shape = support.saddle.program.upper.shape
     if start is None or start.variables is None or start.variables.shape != shape:
@@ -98,7 +98,7 @@ def _near_solution(support: SupportSaddle, start: Start | None) -> SupportPair |
     pair = support.at(start.weights, start.variables, witness=start.witness)
     if pair.certificate.reached(support.tol) or time_is_up():
         return pair
-    # a pair of a gap of 0.05 is nearly a solution: a machine at its weights, if refined, may make one of it
+    # a pair with a gap of 0.05 is nearly a solution: it may become one with a refined machine at its weights
     rough = None if pair.certificate.reached(0.05) else ROUGH
     return support.of_machine(pair.weights, pair.dual.warm, rough).better(pair)
 
@@ -111,7 +111,7 @@ def _solved(
     near: SupportPair | None,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
-    """By rounds of machines where these are tried first, and where they do not suffice by the interior point method."""
+    """Solve by rounds of machines where these are tried first, else or afterwards by the interior point method."""
     n = support.saddle.program.n
     tol = support.tol
     domain = support.saddle.domain
@@ -120,15 +120,15 @@ def _solved(
     all_samples = few and float(n) * float(n_features or 0) ** 2 <= INTERIOR_FEATURES
     history: list[float] = []
     if all_samples:
-        most = 0
+        max_rounds = 0
     elif few and domain.constrained:
-        most = max_iter
+        max_rounds = max_iter
         if start is None:
             start = _of_some_samples(support)
     else:
-        most = _most_rounds(problem, domain, tol, max_iter)
-    if most > 0:
-        near, history = alternating(support, start, near, most, observe)
+        max_rounds = _most_rounds(problem, domain, tol, max_iter)
+    if max_rounds > 0:
+        near, history = alternating(support, start, near, max_rounds, observe)
         if near.certificate.reached(tol) or len(history) >= max_iter or time_is_up():
             return near.answer(tol, history)
         start = near.weights
@@ -145,39 +145,39 @@ def _by_interior_points(
     all_samples: bool,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
-    """The interior point method on more and more samples, or on all of them from the beginning.
+    """The interior point method on an increasing number of samples, or on all of them from the start.
 
-    Where too many take part for its factorisations an optimizer that solves machines continues. ``history`` holds the
-    gaps of earlier steps.
+    If there are too many for its factorisations, an optimizer that solves machines continues. ``history`` has the gaps
+    of earlier steps.
     """
     n = support.saddle.program.n
     tol = support.tol
-    # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two,
-    # and rounding leaves 1e-11
+    # the machine's scores differ from the interior point's by the square root of its gap; a smaller gap costs a step or
+    # two, and rounding limits it to 1e-11
     inner = min(max(0.01 * tol**2, 1e-11), 0.05 * tol)
     if all_samples:
         rows = np.arange(n)
-        most = n
+        max_samples = n
     else:
         rows = _first_samples(support, start, near)
-        most = INTERIOR_SAMPLES
+        max_samples = INTERIOR_SAMPLES
     best = near
-    guessed = near is None and len(rows) < n  # whether the samples that take part are a guess
-    while len(rows) <= most:
+    guessed = near is None and len(rows) < n  # whether the samples are a first guess
+    while len(rows) <= max_samples:
         gap = ROUGH if guessed else inner
         kernels = _first_kernels(support, start, best)
-        found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
-        history = [*history, *found.history]
-        pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
+        point = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
+        history = [*history, *point.history]
+        pair = support.of_machine(np.where(point.active, point.weights, 0.0), point.a)
         best = pair.better(best)
         if best.certificate.reached(tol):
             return best.answer(tol, history)
         if len(rows) == n or len(history) >= max_iter or time_is_up():
-            return support.at(found.weights, found.a, found.n_iter).better(best).answer(tol, history)
-        if found.weights.any():
-            start = found.weights
-        more = _further_samples(support, rows, pair)
-        rows = more if guessed or len(more) > len(rows) else np.arange(n)
+            return support.at(point.weights, point.a, point.n_iter).better(best).answer(tol, history)
+        if point.weights.any():
+            start = point.weights
+        larger = _further_samples(support, rows, pair)
+        rows = larger if guessed or len(larger) > len(rows) else np.arange(n)
         guessed = False
     return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
 
@@ -185,7 +185,7 @@ def _by_interior_points(
 def _by_machines(
     problem: Problem, tol: float, max_iter: int, start: Array | None, variables: Array | None, observe: Observer
 ) -> tuple[Weights, DualSolution]:
-    """By an optimizer that solves a machine in each step."""
+    """Solve by an optimizer that solves a machine in each step."""
     optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
     return outcome(optimizer.minimise(problem, start, variables, observe))
 
@@ -219,13 +219,13 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 
 
 def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array:
-    """The support vectors at a neighbour's or at equal weights, and about half as many samples that are nearly so."""
+    """The support vectors at known or at equal weights, and about half as many samples that nearly are."""
     n = support.saddle.program.n
     bank = support.saddle.bank
     if not bank.local or (near is None and n <= ALL_SAMPLES):
         return np.arange(n)
     if near is not None:
-        return _near(support, near.dual, near.f, part=0.3)
+        return _near(support, near.dual, near.f, ratio=0.3)
     if start is not None and start.any():
         weights = start
     else:
@@ -236,26 +236,26 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
 
 
 def _of_some_samples(support: SupportSaddle) -> Array:
-    """The weights where 1000 samples stand for all of them: losses count by how many each stands for.
+    """The weights for 1000 samples, whose losses are multiplied so that they represent all samples.
 
-    From them 9 rounds of machines were enough, and 13 from equal weights; from 500 samples as few, from 2000 one less.
+    From these weights 9 rounds of machines sufficed, from equal weights 13; with 500 samples 9 too, with 2000 one less.
     """
     program = support.saddle.program
     bank = support.saddle.bank
     rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, 1000), replace=False))
     share = program.n / len(rows)
-    some = program.restricted(rows)
-    some = replace(some, upper=share * some.upper, ridge=some.ridge / share)
-    found = interior_point(
-        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), ROUGH, 40
+    weighted = program.restricted(rows)
+    weighted = replace(weighted, upper=share * weighted.upper, ridge=weighted.ridge / share)
+    point = interior_point(
+        Saddle(precomputed(bank.block(rows, rows).matrices()), weighted, support.saddle.domain), ROUGH, 40
     )
-    if found.weights.any():
-        return found.weights
+    if point.weights.any():
+        return point.weights
     return support.saddle.domain.start(len(bank))
 
 
 def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> Array:
-    """The samples that take part already, and the support vectors and near ones of the pair."""
+    """The given samples, and the support vectors and near ones of the pair."""
     near = _near(support, pair.dual, pair.f)
     if len(near) < support.saddle.program.n:
         return np.union1d(rows, near)
@@ -263,9 +263,9 @@ def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> 
 
 
 def _first_kernels(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array | None:
-    """Positive for kernels that take part first: those of a neighbour, and some of the largest scores.
+    """An array that is positive for the kernels of the first steps: those with a weight, and some with large scores.
 
-    One for 20 samples is added, which costs little beside the samples.
+    One kernel for every 20 samples is added, which costs little compared with the samples.
     """
     if near is None or start is None:
         return start
@@ -275,19 +275,19 @@ def _first_kernels(support: SupportSaddle, start: Array | None, near: SupportPai
     return first.astype(float)
 
 
-def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = 0.5) -> Array:
+def _near(support: SupportSaddle, dual: DualSolution, f: Array, ratio: float = 0.5) -> Array:
     """The support vectors, and samples whose losses are nearest to being positive; all samples if these are many.
 
-    The latter are ``part`` as many as the support vectors, and a tenth of the samples, 100 at most.
+    The latter are ``ratio`` times as many as the support vectors, plus a tenth of the samples (a limited number).
     """
     program = support.saddle.program
     n = program.n
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
-    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(0.1 * min(n, ALL_SAMPLES))
-    if most > SUPPORT_SHARE * n:  # 0.35 takes as many steps, and 1.0 a fifth more
+    count = int((1.0 + ratio) * np.count_nonzero(dual.coef)) + int(0.1 * min(n, ALL_SAMPLES))
+    if count > SUPPORT_SHARE * n:  # 0.35 takes as many steps, and 1.0 a fifth more
         return np.arange(n)
-    return np.sort(np.argsort(-margin, kind="stable")[:most])
+    return np.sort(np.argsort(-margin, kind="stable")[:count])
 
 
 def _on_samples(
@@ -297,8 +297,8 @@ def _on_samples(
     program = support.saddle.program
     if len(rows) == program.n:
         return interior_point(support.saddle, tol, max_iter, kernels, observe)
-    few = Saddle(support.saddle.bank.principal(rows), program.restricted(rows), support.saddle.domain)
-    found = interior_point(few, tol, max_iter, kernels, observe)
+    saddle = Saddle(support.saddle.bank.principal(rows), program.restricted(rows), support.saddle.domain)
+    point = interior_point(saddle, tol, max_iter, kernels, observe)
     a = np.zeros(len(program.sign))
-    a[program.variables(rows)] = found.a
-    return replace(found, a=a)
+    a[program.variables(rows)] = point.a
+    return replace(point, a=a)

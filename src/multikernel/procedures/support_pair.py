@@ -1,4 +1,4 @@
-"""A support vector machine with learned weights as a saddle, and the feasible pairs that an interior point offers.
+"""A support vector machine with learned weights as a saddle problem, and its feasible pairs.
 
 A pair of weights d and coefficients encloses the optimum: the primal value at the pair from above, the dual bound of
 the coefficients over all kernels from below.
@@ -29,8 +29,8 @@ class SupportPair:
     ----------
     weights : array (m,)
     dual : the machine's solution at the weights, or near it
-    f : array (n,), its function values without the intercept
-    value : float, the machine's with the penalty
+    f : array (n,), function values of the machine without the intercept
+    value : float, the value of the machine plus the penalty
     upper, bound : float, values that enclose the optimum
     witness : array (N,), the variables that prove the bound
     scores : array (m,), b'K_k b of all kernels at the solution
@@ -53,7 +53,7 @@ class SupportPair:
         return Certificate.gap(self.upper, self.bound, self.floor)
 
     def better(self, other: SupportPair | None) -> SupportPair:
-        """The one of the smaller gap."""
+        """The pair with the smaller gap."""
         if other is None or self.certificate.value < other.certificate.value:
             return self
         return other
@@ -67,7 +67,7 @@ class SupportPair:
         return replace(low, bound=high.bound, witness=high.witness)
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
-        """With the gaps of the steps that led here."""
+        """The weights and the machine; ``history`` has the gaps of earlier steps."""
         weights = Weights(
             values=self.weights,
             objective=self.upper,
@@ -83,7 +83,7 @@ class SupportPair:
 
 @dataclass(frozen=True, eq=False)
 class SupportSaddle:
-    """The problem on all samples, the machine that its program is of, the relative duality gap to reach."""
+    """The problem on all samples, the machine of its program, and the relative duality gap to reach."""
 
     saddle: Saddle
     machine: SupportMachine
@@ -91,7 +91,7 @@ class SupportSaddle:
 
     @classmethod
     def of(cls, problem: Problem, tol: float) -> SupportSaddle:
-        """The problem as a saddle; TypeError where it is none."""
+        """The problem as a saddle problem; TypeError where it is none."""
         machine = need_program("support_mkl", problem)
         domain = need_separable("support_mkl", problem)
         program = machine.program(problem.target, problem.sample_weight)
@@ -110,15 +110,15 @@ class SupportSaddle:
         return self.pair(weights, roots(gram.diagonal()), dual, f, scores)
 
     def at(self, weights: Array, a: Array, n_iter: int = 0, witness: Array | None = None) -> SupportPair:
-        """Weights and variables as they are, but for what makes them feasible: no machine is solved.
+        """The pair of these weights and variables, after changes that make both feasible: no machine is solved.
 
-        ``witness`` are further variables, which may prove a higher bound.
+        ``witness`` are other variables, which may prove a higher bound.
         """
         bank = self.saddle.bank
         program = self.saddle.program
         weights = self.saddle.domain.feasible(weights)
-        points = [self._feasible(each) for each in (a, witness) if each is not None]
-        coefs = np.stack([program.coef(each) for each in points], axis=1)
+        points = [self._feasible(point) for point in (a, witness) if point is not None]
+        coefs = np.stack([program.coef(point) for point in points], axis=1)
         if weights.all():
             products = bank.apply(coefs)  # one pass for both, and on the columns of the support
             f = weights @ products[:, :, 0]

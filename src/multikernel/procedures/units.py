@@ -1,17 +1,17 @@
-"""Problems in their own units: kernels of size one, targets of spread one, so that no constant meets a stray scale.
+"""Problems in normalised units: kernels of size one and targets of spread one, for which constants are chosen.
 
 Kernels have a unit, and so have numeric targets. In other units, K = kernel K' and y = target y', the problem
 
     min_{theta in D}  J(K(theta)) + r(theta)
 
-is the same with another C, alpha or epsilon, another radius or penalty: K(theta' weight) of the kernels is ``factor``
-times K(theta') of the kernels divided by ``kernel``, and
+is equivalent to one with another C, alpha or epsilon, and another radius or penalty: K(theta' weight) of the kernels is
+``factor`` times K(theta') of the kernels divided by ``kernel``, and
 
     coefficients  coef a',    function values  coef factor f',    values  coef^2 factor J',    weights  weight theta'
 
-where the machine says what ``coef`` is. A certificate is relative, and has no unit. Problems are solved in their own
-units, and the answer is returned in the user's. Where only a penalty bounds the weights their unit is free, and is
-chosen such that the loss and the norm of the predictor are of one size.
+where the machine determines ``coef``. A certificate is relative, and has no unit. Problems are solved in normalised
+units, and the answer is returned in the user's units. Where only a penalty bounds the weights, their unit is free, and
+is chosen such that the loss and the norm of the predictor have about the same size.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ Known = TypeVar("Known", bound=Weights)
 
 @dataclass(frozen=True)
 class MachineUnits:
-    """A machine in other units, and how its solutions become those of the user's machine.
+    """A machine in other units, with the conversion of its solutions to those of the user's machine.
 
     Parameters
     ----------
-    machine : the machine that takes K / factor and target / unit
+    machine : the machine for K / factor and target / unit
     factor : float > 0, the unit of the combined kernel
     target : float > 0, the unit of the target
     coef : float > 0, the unit of the coefficients
@@ -56,10 +56,10 @@ class MachineUnits:
     @classmethod
     def of(cls, machine: Machine, factor: float, target: float) -> MachineUnits | None:
         """The machine where kernels and targets are divided by these numbers; None where it has no such form."""
-        other = machine.in_units(factor, target)
-        if other is None:
+        converted = machine.in_units(factor, target)
+        if converted is None:
             return None
-        return cls(other[0], factor, target, other[1])
+        return cls(converted[0], factor, target, converted[1])
 
     @classmethod
     def own(cls, machine: Machine, kernel: float, target: Array) -> MachineUnits:
@@ -77,37 +77,37 @@ class MachineUnits:
         """The unit of J."""
         return positive_product(self.coef, self.coef, self.factor)
 
-    def solution(self, found: DualSolution) -> DualSolution:
+    def solution(self, dual: DualSolution) -> DualSolution:
         """A solution in the user's units; a number beyond the range of double precision becomes infinite."""
         with np.errstate(over="ignore"):
             return replace(
-                found,
-                coef=self.coef * found.coef,
-                intercept=self.function * found.intercept,
-                value=self.in_user_units(found.value),
-                upper=self.in_user_units(found.upper),
-                factor=self.coef * found.factor,
-                beyond=_times(self.target, found.beyond),
-                warm=self.coef * found.warm,
+                dual,
+                coef=self.coef * dual.coef,
+                intercept=self.function * dual.intercept,
+                value=self.in_user_units(dual.value),
+                upper=self.in_user_units(dual.upper),
+                factor=self.coef * dual.factor,
+                beyond=_times(self.target, dual.beyond),
+                warm=self.coef * dual.warm,
             )
 
     def in_user_units(self, value: float) -> float:
         """A value of J in the user's units."""
         return self.coef * (self.function * float(value))
 
-    def weights(self, found: Known) -> Known:
+    def weights(self, weights: Known) -> Known:
         """Weights whose objective and its bound are in the user's units."""
-        if found.objective is None:
+        if weights.objective is None:
             objective = None
         else:
-            objective = self.in_user_units(found.objective)
-        bound = None if found.bound is None else self.in_user_units(found.bound)
-        return replace(found, objective=objective, bound=bound)
+            objective = self.in_user_units(weights.objective)
+        bound = None if weights.bound is None else self.in_user_units(weights.bound)
+        return replace(weights, objective=objective, bound=bound)
 
 
 @dataclass(frozen=True)
 class RegressionUnits:
-    """Squared errors with kernels and targets divided by numbers: what has a unit, returned in the user's.
+    """Units in which squared errors are minimised, with the conversion of results to the user's units.
 
     Parameters
     ----------
@@ -156,33 +156,33 @@ class Restated:
 
     @classmethod
     def of(cls, problem: Problem) -> Restated:
-        """The problem in its own units; as it is where one of its parts does not say what it is in others."""
+        """The problem in its own units; unchanged where one of its parts cannot be converted to other units."""
         machine = problem.machine
         domain = problem.domain
         kernel = kernel_size(problem.bank)
         target = spread(problem.target) if machine.numeric else 1.0
         units = problem.combination.in_units(kernel, machine.balance(target), not domain.constrained)
         kernel, weight, factor = units or (1.0, 1.0, 1.0)
-        posed = MachineUnits.of(machine, factor, target)
-        own = None if posed is None else domain.in_units(weight, posed.value)
-        if posed is None or own is None:
+        machine_units = MachineUnits.of(machine, factor, target)
+        converted_domain = None if machine_units is None else domain.in_units(weight, machine_units.value)
+        if machine_units is None or converted_domain is None:
             return cls(problem, 1.0, MachineUnits(machine, 1.0, 1.0, 1.0))
         if kernel == 1.0:
             bank = problem.bank
         else:
             bank = problem.bank.scaled(np.full(len(problem.bank), 1.0 / kernel))
         y = problem.target if target == 1.0 else problem.target / target
-        restated = replace(problem, bank=bank, machine=posed.machine, domain=own, target=y)
-        return cls(restated, weight, posed)
+        restated = replace(problem, bank=bank, machine=machine_units.machine, domain=converted_domain, target=y)
+        return cls(restated, weight, machine_units)
 
-    def start(self, given: Start | None) -> Start | None:
+    def start(self, start: Start | None) -> Start | None:
         """A start in the user's units, in those of the problem."""
-        if given is None:
+        if start is None:
             return None
         return Start(
-            weights=np.asarray(given.weights, dtype=float) / self.weight,
-            variables=_over(given.variables, self.machine.coef),
-            witness=_over(given.witness, self.machine.coef),
+            weights=np.asarray(start.weights, dtype=float) / self.weight,
+            variables=_over(start.variables, self.machine.coef),
+            witness=_over(start.witness, self.machine.coef),
         )
 
     def observer(self, observe: Observer) -> Observer:
@@ -204,7 +204,7 @@ class Restated:
         return restated
 
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
-        """What was found, in the user's units."""
+        """The solution in the user's units."""
         weights = self.machine.weights(with_minimal_weights(self.problem, weights))
         weights = replace(
             weights,
@@ -237,8 +237,8 @@ def solved_in_own_units(
     """
     restated = Restated.of(problem)
     _check_range(restated)
-    found = solve(restated.problem, start=restated.start(start), observe=restated.observer(observe))
-    return restated.answer(*found)
+    answer = solve(restated.problem, start=restated.start(start), observe=restated.observer(observe))
+    return restated.answer(*answer)
 
 
 def _check_range(restated: Restated) -> None:

@@ -9,17 +9,17 @@ With the likelihood l(s) of ``restricted_likelihood.py``, largest at s^,
                          max over the others of l(s) >= l(s^) - q / 2,      q the quantile of chi-squared with 1 degree
 
     test of s_k = 0  T = 2 (l(s^) - max over s with s_k = 0 of l(s)). Where s_k = 0 the estimate is 0 in about half of
-                     all samples, and T is a mixture of 0 and of chi-squared with 1 degree, in equal parts: p is half of
-                     the chance that the latter exceeds T, and 1 where T = 0
+                     all data sets, and T has a mixture, in equal parts, of 0 and of chi-squared with 1 degree: p is
+                     half of the probability that chi-squared exceeds T, and 1 where T = 0
 
-The distribution is that of many independent samples. With few, or with kernels that let every sample depend on every
-other, T is 0 in more than half of all samples, and p is too large rather than too small. Of one kernel alone the
-distribution of T is known exactly: where s_1 = 0, U'z / sqrt(s_0) are independent standard normal numbers w, and
+This distribution is that for many independent samples. With few samples, or with kernels by which every sample depends
+on every other, T is 0 in more than half of all data sets, and p is too large rather than too small. For a single kernel
+the distribution of T is known exactly: where s_1 = 0, U'z / sqrt(s_0) are independent standard normal numbers w, and
 
     T = max over r >= 0 of  N log(sum_i w_i^2) - N log(sum_i w_i^2 / (1 + r d_i)) - sum_i log(1 + r d_i)
 
-follows from the eigenvalues d of the kernel. It is drawn ``DRAWS`` times, once for all targets. Beyond what draws show,
-T given T > 0 is taken as c times chi-squared with 1 degree, with c from the draws.
+follows from the eigenvalues d of the kernel. It is drawn ``DRAWS`` times, once for all targets. Beyond the range of the
+draws, T given T > 0 is approximated by c times chi-squared with 1 degree, with c from the draws.
 
 S. G. Self and K.-Y. Liang (1987), Journal of the American Statistical Association 82; D. O. Stram and J. W. Lee (1994),
 Biometrics 50; C. M. Crainiceanu and D. Ruppert (2004), Journal of the Royal Statistical Society B 66; S. Greven et al.
@@ -45,17 +45,17 @@ from multikernel.procedures.restricted_likelihood import (
     Local,
     OfKernels,
     OfOneKernel,
-    held,
     maximised,
+    with_fixed_variance,
 )
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.fixed import FixedColumns
 from multikernel.procedures.units import spread
 
 DRAWS = 10_000  # of T; the standard error of p = .05 is then .002
-_CLOSE = 2e-3  # to which the root of a profile's loss is solved for; it changes the coverage by less than .0005
-_FALLING = 0.01  # what l gains where the noise falls to 1 / e: 0 at a maximum, and up to n / 2 where there is none
-_FARTHEST = 1e8  # a variance, relative to that of the target, beyond which nothing bounds it
+_CLOSE = 2e-3  # tolerance of the root of a profile's loss; it changes the coverage by less than .0005
+_FALLING = 0.01  # increase of l if the noise falls to 1 / e: 0 at a maximum, and up to n / 2 where there is none
+_FARTHEST = 1e8  # a variance, relative to that of the target, beyond which an interval counts as unbounded
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,21 +83,21 @@ class Components:
 
     @classmethod
     def unknown(cls, m: int) -> Components:
-        """Of a target of which fixed columns leave nothing, on m kernels."""
-        nothing = np.full(m + 1, np.nan)
+        """The components of a target that fixed columns explain entirely, on m kernels."""
+        nan = np.full(m + 1, np.nan)
         p = np.append(np.ones(m), np.nan)
-        return cls(np.zeros(m + 1), np.full((m + 1, m + 1), np.nan), nothing, nothing, nothing, p, np.nan)
+        return cls(np.zeros(m + 1), np.full((m + 1, m + 1), np.nan), nan, nan, nan, p, np.nan)
 
-    def among(self, m: int, places: Array, coverage: float | None) -> Components:
-        """The same among m kernels, those that no contrast sees having the variance 0, of which nothing is known."""
+    def among(self, m: int, index: Array, coverage: float | None) -> Components:
+        """These components among those of m kernels; kernels that are 0 on all contrasts get the variance 0."""
 
         def spread_out(values: Array, other: float) -> Array:
-            whole = np.full(m + 1, other)
-            whole[places] = values
-            return whole
+            values_of_all = np.full(m + 1, other)
+            values_of_all[index] = values
+            return values_of_all
 
         covariance = np.full((m + 1, m + 1), np.nan)
-        covariance[np.ix_(places, places)] = self.covariance
+        covariance[np.ix_(index, index)] = self.covariance
         low, high = (np.nan, np.nan) if coverage is None else (0.0, np.inf)
         return Components(
             spread_out(self.variances, 0.0),
@@ -111,7 +111,7 @@ class Components:
         )
 
     def in_units(self, kernels: Array, target: float) -> Components:
-        """Of kernels divided by ``kernels`` (m,), and targets divided by a number."""
+        """The components for kernels divided by ``kernels`` (m,), and targets divided by a number."""
         units = target * (target / np.append(kernels, 1.0))
         return replace(
             self,
@@ -128,20 +128,20 @@ class VarianceComponents:
 
     Parameters
     ----------
-    evidence : of the kernels that some contrast sees, and of all targets
-    used : int array, which of the kernels these are; the first where no contrast sees any
-    sizes : array (m,), what all kernels were divided by
-    units : array (t,), what the targets were divided by; 0 for targets of which nothing is left
+    evidence : of the kernels that are not 0 on all contrasts, and of the targets that vary
+    seen : int array, the numbers of these kernels; the first kernel where there are none
+    sizes : array (m,), by which all kernels were divided
+    units : array (t,), by which the targets were divided; 0 for targets that fixed columns explain entirely
     """
 
     evidence: Evidence
-    used: Array
+    seen: Array
     sizes: Array
     units: Array
 
     @classmethod
     def of(cls, bank: KernelBank, Y: Array, fixed: FixedColumns | None) -> VarianceComponents:
-        """Of kernels and targets.
+        """The components of targets on the kernels of a bank.
 
         Parameters
         ----------
@@ -151,22 +151,22 @@ class VarianceComponents:
         """
         Z = Y
         basis = None
-        rest = bank.traces()
+        traces = bank.traces()
         count = len(Y)
         if fixed is not None:
             Z = fixed.rest(Y)
             basis = fixed.basis
-            rest = fixed.traces(bank)
+            traces = fixed.traces(bank)
             count = len(Y) - basis.shape[1]
-        used = np.flatnonzero(rest > 0.0)
+        seen = np.flatnonzero(traces > 0.0)
         sizes = np.ones(len(bank))
-        sizes[used] = rest[used] / count
-        if not len(used):
-            used = np.arange(1)  # of size 0, which stays at the variance 0
+        sizes[seen] = traces[seen] / count
+        if not len(seen):
+            seen = np.arange(1)  # of size 0, which stays at the variance 0
         units = np.array([spread(column) if column.any() else 0.0 for column in Z.T])
-        known = units > 0.0
-        scaled = bank.select(used).scaled(1.0 / sizes[used])
-        return cls(Evidence.of(scaled, Z[:, known] / units[known], False, basis), used, sizes, units)
+        varying = units > 0.0
+        scaled = bank.select(seen).scaled(1.0 / sizes[seen])
+        return cls(Evidence.of(scaled, Z[:, varying] / units[varying], False, basis), seen, sizes, units)
 
     def target(self, t: int, start: Array | None = None, coverage: float | None = None) -> Components:
         """The components of one target.
@@ -178,29 +178,29 @@ class VarianceComponents:
         coverage : float in (0, 1), of intervals; None for no intervals
         """
         m = len(self.sizes)
-        places = np.append(self.used, m)
-        own = int(np.count_nonzero(self.units[:t]))
-        begin = np.append(np.ones(m) if start is None else start * self.sizes, 1.0)[places]
+        index = np.append(self.seen, m)
+        column = int(np.count_nonzero(self.units[:t]))
+        begin = np.append(np.ones(m) if start is None else start * self.sizes, 1.0)[index]
         begin[:-1][self.evidence.diagonals == 0.0] = 0.0
         if self.units[t] == 0.0:
             return Components.unknown(m)
-        found = self._found(own, begin / begin.sum(), coverage)
+        components = self._in_units(column, begin / begin.sum(), coverage)
         unit = float(self.units[t])
-        whole = found.among(m, places, coverage)
-        logarithm = whole.log_likelihood - self.evidence.count * float(np.log(unit))
-        return replace(whole.in_units(self.sizes, unit), log_likelihood=logarithm)
+        components_of_all = components.among(m, index, coverage)
+        logarithm = components_of_all.log_likelihood - self.evidence.count * float(np.log(unit))
+        return replace(components_of_all.in_units(self.sizes, unit), log_likelihood=logarithm)
 
     # -- in own units --------------------------------------------------------------------------------------------------
 
-    def _found(self, t: int, begin: Array, coverage: float | None) -> Components:
-        """The components of a target with units, of the used kernels."""
-        m = len(self.used)
-        every = np.arange(m + 1)
-        likelihood = self._likelihood(t, every[:-1])
+    def _in_units(self, t: int, begin: Array, coverage: float | None) -> Components:
+        """The components of target ``t`` of the evidence, on the ``seen`` kernels in their units."""
+        m = len(self.seen)
+        all_variances = np.arange(m + 1)
+        likelihood = self._likelihood(t, all_variances[:-1])
         start = likelihood.at(begin) or likelihood.at(np.full(m + 1, 1.0 / (m + 1)))
         if start is None:
             raise ValueError("the kernel matrices are not positive semi-definite: no noise makes their sum definite")
-        best = maximised(likelihood, start, every)
+        best = maximised(likelihood, start, all_variances)
         tests = np.zeros(m)
         if _vanishes(likelihood, best):
             unknown = np.full(m + 1, np.nan)
@@ -209,7 +209,7 @@ class VarianceComponents:
             if best.theta[k] > 0.0:
                 without = self._without(t, k, best)
                 if without.value > best.value:  # another maximum, with a kernel less
-                    best = _higher(best, maximised(likelihood, without, every))
+                    best = _higher(best, maximised(likelihood, without, all_variances))
                 tests[k] = 2.0 * (best.value - without.value)
         tests[(best.theta[:-1] == 0.0) | (tests < _CLOSE**2)] = 0.0
         p = np.append(self._p_values(tests), np.nan)
@@ -226,10 +226,10 @@ class VarianceComponents:
         return Components(best.theta, _covariance(best), lower, upper, np.append(tests, np.nan), p, best.value)
 
     def _likelihood(self, t: int, kernels: Array) -> Likelihood:
-        """That of some of the kernels."""
+        """The likelihood of one target on some of the kernels."""
         if len(kernels) > 1:
             evidence = self.evidence.of_targets([t])
-            if len(kernels) < len(self.used):
+            if len(kernels) < len(self.seen):
                 evidence = replace(evidence, bank=self.evidence.bank.select(kernels))
             return OfKernels(evidence)
         spectrum = self._spectra[int(kernels[0])]
@@ -237,34 +237,34 @@ class VarianceComponents:
 
     @cached_property
     def _spectra(self) -> dict[int, ContrastSpectrum]:
-        """Of each kernel where there are at most two: with more none is ever alone."""
+        """The spectrum of each kernel where there are at most two: only then a likelihood has one kernel."""
         return {
             k: ContrastSpectrum.of(replace(self.evidence, bank=self.evidence.bank.select(np.array([k]))))
-            for k in range(len(self.used))
-            if len(self.used) < 3
+            for k in range(len(self.seen))
+            if len(self.seen) < 3
         }
 
     def _without(self, t: int, k: int, best: Local) -> Local:
         """The maximum where one variance is zero, as a point among all variances."""
-        m = len(self.used)
-        others = np.delete(np.arange(m + 1), k)
+        m = len(self.seen)
+        other_variances = np.delete(np.arange(m + 1), k)
         theta = best.theta.copy()
         theta[-1] += theta[k]
         theta[k] = 0.0
         if m == 1:
             end = self._likelihood(t, np.array([0])).at(theta)
             assert end is not None
-            return maximised(self._likelihood(t, np.array([0])), end, others)
-        reduced = self._likelihood(t, others[:-1])
-        start = reduced.at(held(best, k, 0.0)[others]) or reduced.at(theta[others])
+            return maximised(self._likelihood(t, np.array([0])), end, other_variances)
+        reduced = self._likelihood(t, other_variances[:-1])
+        start = reduced.at(with_fixed_variance(best, k, 0.0)[other_variances]) or reduced.at(theta[other_variances])
         assert start is not None
-        found = maximised(reduced, start, np.arange(m), 0.01 * _CLOSE**2)
-        theta[others] = found.theta
-        if found.value <= best.value:
-            return replace(found, theta=theta)
-        whole = self._likelihood(t, np.arange(m)).at(theta)
-        assert whole is not None
-        return whole
+        maximum = maximised(reduced, start, np.arange(m), 0.01 * _CLOSE**2)
+        theta[other_variances] = maximum.theta
+        if maximum.value <= best.value:
+            return replace(maximum, theta=theta)
+        local = self._likelihood(t, np.arange(m)).at(theta)
+        assert local is not None
+        return local
 
     def _p_values(self, tests: Array) -> Array:
         if not tests.any():
@@ -281,7 +281,7 @@ class VarianceComponents:
 
 
 def _vanishes(likelihood: Likelihood, best: Local) -> bool:
-    """Whether l still grows as the noise vanishes, where the steps have ended, or rounding of the kernels hides it."""
+    """Whether l still grows as the noise vanishes, or the noise is too small for the rounding of the kernels."""
     noise = best.theta[-1]
     if noise * best.score[-1] < -_FALLING:
         return True
@@ -295,13 +295,13 @@ def _higher(first: Local, second: Local) -> Local:
 
 
 def _covariance(best: Local) -> Array:
-    """The inverse of the information; NaN for components that are not determined beside the others."""
+    """The inverse of the information; NaN for components that are collinear with others."""
     sizes = np.sqrt(np.diagonal(best.information))
     sizes = np.where(sizes > 0.0, sizes, 1.0)
     values, vectors = np.linalg.eigh(best.information / np.outer(sizes, sizes))
-    kept = values > 1e-10 * values[-1]  # half of the digits of a root
-    covariance = (vectors[:, kept] / values[kept]) @ vectors[:, kept].T / np.outer(sizes, sizes)
-    lost = (np.abs(vectors[:, ~kept]) > 1e-5).any(axis=1)
+    determined = values > 1e-10 * values[-1]  # half of the digits of a root
+    covariance = (vectors[:, determined] / values[determined]) @ vectors[:, determined].T / np.outer(sizes, sizes)
+    lost = (np.abs(vectors[:, ~determined]) > 1e-5).any(axis=1)
     covariance[lost] = np.nan
     covariance[:, lost] = np.nan
     return np.asarray(covariance)
@@ -312,7 +312,7 @@ def _covariance(best: Local) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Profile:
-    """The root of twice what the likelihood loses where one variance is another one."""
+    """The root of twice the decrease of the log-likelihood when one variance is fixed at another value."""
 
     likelihood: Likelihood
     best: Local
@@ -320,11 +320,11 @@ class _Profile:
 
     def loss(self, value: float, near: Local) -> tuple[float, Local]:
         """The root, and the maximum over the other variances."""
-        start = self.likelihood.at(held(near, self.k, value))
+        start = self.likelihood.at(with_fixed_variance(near, self.k, value))
         if start is None:
             return np.inf, near
-        found = maximised(self.likelihood, start, np.delete(np.arange(len(near.theta)), self.k), _CLOSE**2)
-        return float(np.sqrt(max(2.0 * (self.best.value - found.value), 0.0))), found
+        maximum = maximised(self.likelihood, start, np.delete(np.arange(len(near.theta)), self.k), _CLOSE**2)
+        return float(np.sqrt(max(2.0 * (self.best.value - maximum.value), 0.0))), maximum
 
     def upper(self, reach: float) -> float:
         estimate = float(self.best.theta[self.k])
@@ -332,7 +332,7 @@ class _Profile:
         slope = max(-float(self.best.score[self.k]), 0.0)
         if information <= 0.0:
             return np.inf
-        # where a parabola with the score loses reach^2 / 2; other variances follow, so it is farther
+        # where a parabola with the score has fallen by reach^2 / 2; the profile falls more slowly, as others adapt
         first = (np.sqrt(slope**2 + information * reach**2) - slope) / information
         return self._crossing(reach, estimate, estimate + max(float(first), 1e-6), _FARTHEST)
 
@@ -346,7 +346,7 @@ class _Profile:
         return self._crossing(reach, estimate, max(float(first), 0.5 * estimate), 0.0)
 
     def _crossing(self, reach: float, near: float, far: float, limit: float) -> float:
-        """The value beyond ``near``, where nothing is lost, at which the root is ``reach``; at most ``limit``."""
+        """The value between ``near``, where the loss is 0, and ``limit`` at which its root is ``reach``."""
         inside = (near, 0.0)
         outside = None
         local = self.best
@@ -371,8 +371,8 @@ class _Profile:
             elif not np.isfinite(outside[1]):
                 value = 0.5 * (inside[0] + outside[0])
             else:
-                part = (reach - inside[1]) / (outside[1] - inside[1])
-                value = inside[0] + min(max(part, 0.05), 0.95) * (outside[0] - inside[0])
+                fraction = (reach - inside[1]) / (outside[1] - inside[1])
+                value = inside[0] + min(max(fraction, 0.05), 0.95) * (outside[0] - inside[0])
             if outside is not None and abs(outside[0] - inside[0]) <= 1e-6 * abs(outside[0]) + 1e-12:
                 break
         return value
@@ -391,17 +391,17 @@ def null_of_one_kernel(values: Array, beyond: float) -> Callable[[Array], Array]
     """
     rng = np.random.default_rng(0)
     large = values[values > SINGULAR * values.max(initial=0.0)]
-    others = len(values) - len(large) + beyond
+    n_zero = len(values) - len(large) + beyond
     W = rng.chisquare(1.0, (DRAWS, len(large)))
-    rest = np.zeros(DRAWS)
-    if others > 0.0:
-        rest = rng.chisquare(others, DRAWS)
-    count = len(large) + others
-    # a grid of r that is fine beside the width of the likelihood's maximum
+    of_zero = np.zeros(DRAWS)
+    if n_zero > 0.0:
+        of_zero = rng.chisquare(n_zero, DRAWS)
+    count = len(large) + n_zero
+    # a grid of r that is fine relative to the width of the likelihood's maximum
     ratios = np.append(0.0, np.logspace(-5.0, 5.0, 201) / large.mean())
     shrunk = 1.0 / (1.0 + np.outer(large, ratios))
-    energies = W @ shrunk + rest[:, None]
-    total = np.log(W.sum(axis=1) + rest)
+    energies = W @ shrunk + of_zero[:, None]
+    total = np.log(W.sum(axis=1) + of_zero)
     T = count * (total[:, None] - np.log(energies)) + np.log(shrunk).sum(axis=0)
     T = np.sort(np.maximum(T.max(axis=1), 0.0))
     positive = T[T > 1e-6]
@@ -414,7 +414,7 @@ def null_of_one_kernel(values: Array, beyond: float) -> Callable[[Array], Array]
     def p(tests: Array) -> Array:
         above = (1.0 + DRAWS - np.searchsorted(T, tests)) / (1.0 + DRAWS)
         tail = share * stats.chi2.sf(tests / scale, 1)
-        found = np.where(above > 100.0 / DRAWS, above, np.minimum(tail, above))
-        return np.where(tests > 0.0, found, 1.0)
+        p_values = np.where(above > 100.0 / DRAWS, above, np.minimum(tail, above))
+        return np.where(tests > 0.0, p_values, 1.0)
 
     return p

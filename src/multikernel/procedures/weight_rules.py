@@ -70,10 +70,10 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
         return average(bank)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)  # kernels of norm 1: M well scaled
     values, vectors = np.linalg.eigh(M * inverse[:, None] * inverse)
-    kept = values > SINGULAR * max(values.max(), TINY)
-    root = np.sqrt(values[kept])
-    factor = root[:, None] * vectors[:, kept].T
-    right = (vectors[:, kept].T @ (a * inverse)) / root
+    nonzero = values > SINGULAR * max(values.max(), TINY)
+    root = np.sqrt(values[nonzero])
+    factor = root[:, None] * vectors[:, nonzero].T
+    right = (vectors[:, nonzero].T @ (a * inverse)) / root
     size = float(np.linalg.norm(right)) or 1.0
     v = nnls(factor, right / size)[0] * inverse
     return Weights(_shares(v))
@@ -161,13 +161,13 @@ def held_out_scores(
     for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
         fold = bank.block(train, train)
         held_out = bank.block(test, train)
-        own = part_of(sample_weight, train)
+        train_weight = part_of(sample_weight, train)
         if sample_weight is None:
             weighted = {}
         else:
             weighted = {"sample_weight": sample_weight[test]}
         for k in range(len(bank)):
-            solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train], None, own)
+            solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train], None, train_weight)
             predicted = held_out.select([k]).combine(np.ones(1)).multiply(solution.coef) + solution.intercept
             totals[k] += score(y[test], predicted, **weighted)
         count += 1

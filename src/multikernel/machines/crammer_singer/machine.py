@@ -1,12 +1,11 @@
 """A support vector machine of several classes at once, with one loss for each sample.
 
-J(K) = max_B sum_i B_iy - 1/2 tr B'K B over the coefficients of ``program``: the machine of Crammer and Singer. Of two
-classes it is half of what the machine of two classes with twice the C is, f_1 = -f_0 being half its function.
+J(K) = max_B sum_i B_iy - 1/2 tr B'K B over the coefficients of ``program``: the machine of Crammer and Singer. For two
+classes its value is half of that of the machine for two classes with twice the C, and f_1 = -f_0 is half its function.
 
 With intercepts 1'B = 0, so that K and its centred matrix K - r 1' - 1 r' + m, r the means of rows and m that of all,
-have the same solutions B, and intercepts that differ by r'B. Where the constant is the larger part of K, as with
-columns far from zero under a linear kernel, digits are lost beside it: steps are made with the centred matrix, and the
-bounds are those of K.
+have the same solutions B, and intercepts that differ by r'B. Where a constant dominates K, as with columns far from
+zero and a linear kernel, digits are lost: steps are then made with the centred matrix, and the bounds are those of K.
 """
 
 from __future__ import annotations
@@ -75,10 +74,10 @@ class CrammerSingerMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for a target of shape (n, classes); ``warm`` holds the coefficients of an earlier solution.
+        """Solve for a target of shape (n, classes); ``warm`` has the coefficients of an earlier solution.
 
-        Of the solution, ``warm`` keeps the constraints of the dual problem. ``coef`` and ``intercept`` are a multiple
-        of it and of its intercepts, from 1 to 1.001, whose primal value is ``upper``.
+        ``warm`` of the solution satisfies the constraints of the dual problem. ``coef`` and ``intercept`` are a
+        multiple, from 1 to 1.001, of it and of its intercepts, whose primal value is ``upper``.
         """
         program = CrammerSingerProgram.of(target, self.C, self.fit_intercept, sample_weight)
         check_gram(gram, len(program.labels))
@@ -86,27 +85,29 @@ class CrammerSingerMachine(Machine):
         sizes = roots(gram.diagonal())
         means = _large_means(gram) if self.fit_intercept else None
         if means is None:
-            found = self._solved(program, gram, start)
-            return program.published(found, gram.multiply(found.coef), sizes)
+            solution = self._solved(program, gram, start)
+            return program.scaled_solution(solution, gram.multiply(solution.coef), sizes)
         centred = gram.fresh()
         centred -= means[:, None]
         centred -= means - means.mean()
-        found = self._solved(program, DenseGram(centred), start)
-        intercept = found.intercept - means @ found.coef
+        solution = self._solved(program, DenseGram(centred), start)
+        intercept = solution.intercept - means @ solution.coef
         intercept -= intercept.mean()
-        F = gram.multiply(found.coef)
-        found = program.solution(found.coef, F, intercept, sizes, self.tol, found.n_iter, found.history[:-1])
-        return program.published(found, F, sizes)
+        F = gram.multiply(solution.coef)
+        solution = program.solution(
+            solution.coef, F, intercept, sizes, self.tol, solution.n_iter, solution.history[:-1]
+        )
+        return program.scaled_solution(solution, F, sizes)
 
     def _solved(self, program: CrammerSingerProgram, gram: Gram, start: Array) -> DualSolution:
-        """From coefficients; where these are zero and samples many, from those of a part of the samples."""
+        """Solve from given coefficients; if these are zero and samples many, from a solution for some samples."""
         n, c = start.shape
         if not start.any() and n * (c - 1) > FACTORED:
-            # of a fourth a factorisation takes a 64th of the time
+            # for a fourth of the samples a factorisation takes 1/64 of the time
             rows = np.sort(np.argsort(program.labels, kind="stable")[::4])
-            part = replace(self, tol=max(self.tol, 1e-2))
+            rough_machine = replace(self, tol=max(self.tol, 1e-2))
             start = start.copy()
-            start[rows] = part._solved(program.some(rows), gram.principal(rows), start[rows]).coef
+            start[rows] = rough_machine._solved(program.of_samples(rows), gram.principal(rows), start[rows]).coef
         return proximal(program, gram, start, self.tol, self.max_iter, roots(gram.diagonal()))
 
 

@@ -4,21 +4,21 @@ With n samples x_i of labels y_i = -1 or +1 and weights s_i, M centres z_m, and 
 
     min over a, c of  P(a, c) = sum_i s_i log(1 + exp(-y_i f_i)) + alpha / 2 a'Ka,      f = C a + c,               (1)
 
-K the kernel matrix of the centres. A column of labels for each class is a problem of its own; all columns are solved
-together, since a pass over C costs about as much for many as for one. 1 / (1 + exp(-f)) is a probability.
+K the kernel matrix of the centres. A column of labels for each class is a separate problem; all columns are solved
+together, since a pass over C costs about as much for many columns as for one. 1 / (1 + exp(-f)) is a probability.
 
 Newton's steps. With p_i = 1 / (1 + exp(y_i f_i)) the derivative of (1) in a is alpha K a - C'S(y p), the second one
-C'DC + alpha K, D = diag(s p (1 - p)). c is always the best one for the other coefficients, which takes 1 1' off D, in
-the right measure. A step is solved roughly, by conjugate gradients whose preconditioner is d C'SC + alpha K, d the mean
-of p (1 - p): passes of n M operations, and a factor of M x M numbers wherever d has become half or twice what it was
+C'DC + alpha K, D = diag(s p (1 - p)). c is always optimal for a, so that D is replaced by D - D 1 1'D / 1'D 1. The
+system of a step is solved approximately, by conjugate gradients with the preconditioner d C'SC + alpha K, d the mean of
+p (1 - p). This takes passes of n M operations, and a new factor of M x M numbers whenever d has halved or doubled.
 (Marteau-Ferey, Bach and Rudi 2019, Globally convergent Newton methods for ill-conditioned generalized self-concordant
-losses, have preconditioners of parts of the samples).
+losses, use preconditioners from subsets of the samples.)
 
 Certificate. Fenchel's dual of (1) is the largest value of
 
     sum_i s_i h(q_i) - |C'S(y q)|^2_{K^-1} / (2 alpha)     over q in [0, 1]^n with s'(y q) = 0,
 
-h(q) = - q log q - (1 - q) log(1 - q). At q = p, which is feasible where c is best, it is smaller than P by exactly
+h(q) = - q log q - (1 - q) log(1 - q). At q = p, which is feasible where c is optimal, it is smaller than P by exactly
 
     |alpha K a - C'S(y p)|^2_{K^-1} / (2 alpha),                                                                   (2)
 
@@ -43,9 +43,9 @@ from multikernel.numerics.cholesky import solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
 
-Kernels = Callable[[], Iterable[Array]]  # a pass over the rows of C, some at a time; every call begins a new one
-_ROUGH = 0.1  # of the derivative, that conjugate gradients leave; Newton's steps are then linear at this rate
-_LONGEST_MOVE = 2.0  # that an intercept moves at a time, where second derivatives vanish
+Kernels = Callable[[], Iterable[Array]]  # a pass over the rows of C, some at a time; every call begins a new pass
+_ROUGH = 0.1  # relative residual of conjugate gradients; Newton's steps then converge linearly at this rate
+_LONGEST_MOVE = 2.0  # largest change of an intercept in one step, where second derivatives vanish
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +107,7 @@ class LogisticSamples:
 
 @dataclass(frozen=True, eq=False)
 class _Coefficients:
-    """Coefficients, function values and what follows from them.
+    """Coefficients with their function values and the value of the problem.
 
     Parameters
     ----------
@@ -139,12 +139,12 @@ def logistic_by_centres(
     ----------
     K : array (M, M), the kernel matrix of the centres, in double precision
     samples : LogisticSamples
-    sums : CentreSums, of which C'SC makes the preconditioner: of these samples, or of many of them
+    sums : CentreSums, whose C'SC is used in the preconditioner: of these samples, or of many of them
     alpha : float > 0
     tol : float > 0
     max_iter : int, Newton's steps at most
     fit_intercept : bool
-    start : CentresSolution to begin with, of another ridge say
+    start : CentresSolution to begin with, such as one for another ridge
 
     Raises
     ------
@@ -152,47 +152,47 @@ def logistic_by_centres(
     """
     K, of_centres = definite(K)
     s = samples.shares
-    none = np.zeros(samples.labels.shape[1])
-    A = np.zeros((len(K), len(none))) if start is None else start.coef
-    c = none if start is None else start.intercept
+    zeros = np.zeros(samples.labels.shape[1])
+    A = np.zeros((len(K), len(zeros))) if start is None else start.coef
+    c = zeros if start is None else start.intercept
     F = c + (samples.values(A) if A.any() else np.zeros_like(samples.labels))
     floor = max(SINGULAR * float(s.sum()), TINY)
 
-    def at(A: Array, c: Array, F: Array) -> _Coefficients:
+    def at_best_intercept(A: Array, c: Array, F: Array) -> _Coefficients:
         if fit_intercept:
             moved = _best_intercept(samples.labels, s, F)
             c = c + moved
             F = F + moved
         return _Coefficients(A, c, F, samples.losses(F) + 0.5 * alpha * (A * (K @ A)).sum(axis=0))
 
-    point = at(A, c, F)
+    point = at_best_intercept(A, c, F)
     steps = 0
-    near: _Near | None = None
+    preconditioner: _Preconditioner | None = None
     while True:
         p = expit(-samples.labels * point.F)
-        left = samples.back(s * samples.labels * p) - alpha * (K @ point.A)
-        gap = 0.5 * float((left * solved(of_centres, left)).sum()) / alpha
+        residual = samples.back(s * samples.labels * p) - alpha * (K @ point.A)
+        gap = 0.5 * float((residual * solved(of_centres, residual)).sum()) / alpha
         certificate = Certificate("duality gap", relative(gap, float(point.value.sum()), floor))
-        found = CentresSolution(point.A, point.c, certificate, steps, float(point.value.sum()))
+        solution = CentresSolution(point.A, point.c, certificate, steps, float(point.value.sum()))
         if certificate.reached(tol) or steps >= max_iter or time_is_up():
-            return found
+            return solution
         D = s * p * (1.0 - p)
-        near = _Near.of(K, sums, alpha, float(D.sum(axis=0).mean()), near)
-        direction, values = _direction(K, samples, near.machine, alpha, D, left, fit_intercept)
-        further = _along(point, direction, values, at)
-        if further is None:  # rounding
-            return found
-        point = further
+        preconditioner = _Preconditioner.of(K, sums, alpha, float(D.sum(axis=0).mean()), preconditioner)
+        direction, values = _direction(K, samples, preconditioner.machine, alpha, D, residual, fit_intercept)
+        next_point = _along(point, direction, values, at_best_intercept)
+        if next_point is None:  # rounding
+            return solution
+        point = next_point
         steps += 1
 
 
 @dataclass(frozen=True, eq=False)
-class _Near:
+class _Preconditioner:
     """The preconditioner.
 
     Parameters
     ----------
-    share : float, d, which makes the second derivatives of the sums' samples add up to those of all
+    share : float, d, by which the sum of second derivatives over the samples of ``sums`` equals that over all samples
     machine : CentredRidge
     """
 
@@ -200,32 +200,40 @@ class _Near:
     machine: CentredRidge
 
     @classmethod
-    def of(cls, K: Array, sums: CentreSums, alpha: float, curvature: float, before: _Near | None) -> _Near:
-        """For a sum of second derivatives; the one before where that is near enough."""
+    def of(
+        cls, K: Array, sums: CentreSums, alpha: float, curvature: float, previous: _Preconditioner | None
+    ) -> _Preconditioner:
+        """The preconditioner for a sum of second derivatives; the previous one where that is near enough."""
         share = curvature / sums.moments.count
-        if before is not None and 0.5 * before.share <= share <= 2.0 * before.share:
-            return before
+        if previous is not None and 0.5 * previous.share <= share <= 2.0 * previous.share:
+            return previous
         moments = replace(sums.moments, squares=share * sums.moments.squares)
         return cls(share, CentredRidge.of(K, CentreSums(moments, sums.rounding), alpha))
 
 
 def _direction(
-    K: Array, samples: LogisticSamples, near: CentredRidge, alpha: float, D: Array, left: Array, fit_intercept: bool
+    K: Array,
+    samples: LogisticSamples,
+    preconditioner: CentredRidge,
+    alpha: float,
+    D: Array,
+    residual: Array,
+    fit_intercept: bool,
 ) -> tuple[Array, Array]:
-    """Newton's step of each column, roughly, and C times it."""
-    whole = np.maximum(D.sum(axis=0), TINY)
-    of_intercept = samples.back(D) if fit_intercept else np.zeros_like(left)
+    """An approximate Newton step of each column, and C times it."""
+    total = np.maximum(D.sum(axis=0), TINY)
+    of_intercept = samples.back(D) if fit_intercept else np.zeros_like(residual)
     values = np.zeros_like(D)  # C times the last direction
 
     def times(V: Array) -> Array:
         nonlocal values
         values, image = samples.curved(V, D)
-        return image + alpha * (K @ V) - of_intercept * ((of_intercept * V).sum(axis=0) / whole)
+        return image + alpha * (K @ V) - of_intercept * ((of_intercept * V).sum(axis=0) / total)
 
-    direction = np.zeros_like(left)
+    direction = np.zeros_like(residual)
     along = np.zeros_like(D)
-    enough = _ROUGH**2 * (left * near.coefficients(left)).sum(axis=0)
-    for step in islice(preconditioned_steps(times, near.coefficients, left), MOST_STEPS):
+    enough = _ROUGH**2 * (residual * preconditioner.coefficients(residual)).sum(axis=0)
+    for step in islice(preconditioned_steps(times, preconditioner.coefficients, residual), MOST_STEPS):
         direction = direction + step.change
         along = along + step.length * values
         if (step.size <= enough).all() or time_is_up():
@@ -234,26 +242,26 @@ def _direction(
 
 
 def _along(
-    point: _Coefficients, step: Array, values: Array, at: Callable[[Array, Array, Array], _Coefficients]
+    point: _Coefficients, step: Array, values: Array, evaluate: Callable[[Array, Array, Array], _Coefficients]
 ) -> _Coefficients | None:
-    """The point with as much of each column's step as makes its value smaller; None where nothing does."""
-    part = np.ones(step.shape[1])
-    while part.max() > SHORTEST:
-        further = at(point.A + part * step, point.c, point.F + part * values)
-        worse = ~(further.value <= point.value)
+    """The point after a step that is halved for each column until its value falls; None where no value falls."""
+    fraction = np.ones(step.shape[1])
+    while fraction.max() > SHORTEST:
+        trial = evaluate(point.A + fraction * step, point.c, point.F + fraction * values)
+        worse = ~(trial.value <= point.value)
         if not worse.any():
-            if (further.value < point.value).any():
-                return further
+            if (trial.value < point.value).any():
+                return trial
             return None
-        part = np.where(worse, 0.5 * part, part)
-        part[part <= SHORTEST] = 0.0
+        fraction = np.where(worse, 0.5 * fraction, fraction)
+        fraction[fraction <= SHORTEST] = 0.0
     return None
 
 
 def _best_intercept(labels: Array, s: Array, F: Array) -> Array:
-    """What makes the losses of each column least, added to its function values: Newton's steps in one number.
+    """The change of the intercept that minimises the losses of each column, by Newton's steps in one number.
 
-    Where all labels are the same no number is the best one: the steps end where the slope is rounding.
+    Where all labels are equal there is no minimum: the steps end where the slope is rounding.
     """
     moved = np.zeros(labels.shape[1])
     enough = SINGULAR * float(s.sum())
@@ -263,6 +271,6 @@ def _best_intercept(labels: Array, s: Array, F: Array) -> Array:
         if (np.abs(slope) <= enough).all():
             break
         curvature = (s * p * (1.0 - p)).sum(axis=0)
-        with np.errstate(over="ignore"):  # where labels are all but certain; the move is cut
+        with np.errstate(over="ignore"):  # where labels are almost certain; the move is clipped
             moved += np.clip(slope / np.maximum(curvature, TINY), -_LONGEST_MOVE, _LONGEST_MOVE)
     return moved

@@ -1,9 +1,9 @@
 """Sequential minimal optimisation over the rows of a dense kernel matrix, compiled.
 
-    min_g  s g'(yy' o K) g + v |g|^2,    g >= 0,    the sum of g over each class of y = -1, +1 as it is at the start
+    min_g  s g'(yy' o K) g + v |g|^2,    g >= 0,    the sum of g over each class of y = -1, +1 as at the start
 
-A class keeps its sum, so a step moves weight from one sample to another of the same class: to i with the smallest
-gradient, from the j that a full second-order step to i decreases the objective most with.
+The sum of a class is constant, so a step moves weight from one sample to another of the same class: to the i with the
+smallest gradient, from the j for which a full second-order step to i decreases the objective most.
 No fastmath: the gap that stops the loop is computed here.
 """
 
@@ -58,7 +58,7 @@ def descend(K, y, s, v, g, gradient, floor, tol, max_iter):  # type: ignore[no-u
         diagonal[i] = 2.0 * (s * K[i, i] + v)
     for step in range(max_iter + 1):
         extremes(gradient, g, y, lowest, highest, receiver)
-        if step % 16 == 0 or step == max_iter:  # the gap costs a pass of its own
+        if step % 16 == 0 or step == max_iter:  # the gap costs one more pass
             gap = 0.0
             for i in range(len(g)):
                 gap += g[i] * gradient[i]

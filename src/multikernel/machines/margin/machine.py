@@ -7,15 +7,15 @@ the class means. lam = 0: the hull distance (hard margin); lam = 1: the class me
 (2015), EasyMKL, section 3; Donini and Aiolli (2017), section 3.1.
 
 Certificate: with the gradient q = 2 ((1 - lam) Y K Y g + lam g), convexity bounds the excess of g by
-gap = g'q - min_{y=+1} q - min_{y=-1} q, and so does Q itself, as no distance is below 0; the lesser is stated relative
-to Q. At lam = 0, where Q can be 0 because the hulls meet, it is relative to 1e-5 of the samples' mean squared distance
-from their centre, where that is larger.
+gap = g'q - min_{y=+1} q - min_{y=-1} q, and Q itself is a bound, too, as no distance is below 0. The smaller of the two
+is reported relative to Q. At lam = 0, where Q can be 0 because the hulls intersect, it is relative to 1e-5 of the mean
+squared distance of the samples from their centre, if this is larger.
 
 There are two methods. Newton steps on the support (``newton``) propose a solution: up to scale the problem is the
-support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from it: they find it optimal at
-once, or improve it without any assumption on the support. Small problems, and those of a large ridge, are solved by
-pairwise steps alone, unless these become too many. A matrix of few features is left to the machine with that loss. One
-that is not stored is used on a working set of samples (``working_samples``).
+support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from this proposal: they confirm it
+at once, or improve it without any assumption on the support. Small problems, and problems with a large ridge, are
+solved by pairwise steps only, unless these become too many. A matrix of few features is solved by the machine with
+squared hinge loss. A matrix that is not stored is used on a working set of samples (``working_samples``).
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from multikernel.machines.working_samples import TOLERATED, Certified, first_sam
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
-# Of the mean self-value: with a larger ridge they are faster whatever the samples. With 1000, 2000 and 4000 they took a
-# tenth to nine tenths of the time with ridges of 1 and 1/9, and up to three times as long with 1/99 and less.
+# Fraction of the mean self-value: with a larger ridge pairwise steps are faster for any number of samples. With 1000,
+# 2000 and 4000 samples they took a tenth to nine tenths of the time with ridges of 1 and 1/9, and up to three times as
+# long with 1/99 and less.
 _EASY = 0.1
 
 
@@ -84,31 +85,31 @@ class MarginMachine(Machine):
             return self._on_features(gram, y, warm)
         if not gram.stored:
             return self._on_working_samples(gram, y, warm)
-        found = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
+        solution = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
         if len(y) <= _SMALL or self._ridge(gram) >= _EASY * float(gram.diagonal().mean()):
             # a problem that needs more steps is solved by Newton steps, too
-            found = self._pairwise(gram, y, found, min(20 * len(y), self.max_iter))
-        if self._goes_on(found):
-            found = self._newton(gram, y, found, cold=warm is None)
-        if self._goes_on(found):
-            found = self._pairwise(gram, y, found, self.max_iter)
-        return found
+            solution = self._pairwise(gram, y, solution, min(20 * len(y), self.max_iter))
+        if self._goes_on(solution):
+            solution = self._newton(gram, y, solution, cold=warm is None)
+        if self._goes_on(solution):
+            solution = self._pairwise(gram, y, solution, self.max_iter)
+        return solution
 
-    def _goes_on(self, found: DualSolution) -> bool:
-        return not found.converged and found.n_iter < self.max_iter and not out_of_time(len(found.coef))
+    def _goes_on(self, solution: DualSolution) -> bool:
+        return not solution.converged and solution.n_iter < self.max_iter and not out_of_time(len(solution.coef))
 
     def with_tolerance(self, tol: float) -> Self:
         return replace(self, tol=tol)
 
     def _on_working_samples(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
-        """Solve without samples that have no weight and whose gradient is above the least of their class."""
+        """Solve without the samples of zero weight whose gradient is above the minimum of their class."""
         spread = self._spread(gram)
 
-        def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> tuple[Array, int]:
-            found = replace(self, tol=tol, max_iter=steps).solve(part, y[rows], part_of(g, rows))
-            whole = np.zeros(len(y))
-            whole[rows] = found.warm
-            return whole, found.n_iter
+        def inner(gram_of_rows: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> tuple[Array, int]:
+            solution_of_rows = replace(self, tol=tol, max_iter=steps).solve(gram_of_rows, y[rows], part_of(g, rows))
+            weights = np.zeros(len(y))
+            weights[rows] = solution_of_rows.warm
+            return weights, solution_of_rows.n_iter
 
         def certify(rows: Array, g: Array) -> Certified:
             solution, q = self._certified(gram, y, g, spread)
@@ -127,21 +128,21 @@ class MarginMachine(Machine):
         if start.converged or not ridge > 0.0:
             return start
         machine = SquaredHingeMachine(C=1.0 / ridge, tol=self.tol, max_iter=self.max_iter)
-        found = machine.solve(gram, y)
-        proposal = self._solution(gram, y, balanced(found.warm, y), found.n_iter)
+        hinge_solution = machine.solve(gram, y)
+        proposal = self._solution(gram, y, balanced(hinge_solution.warm, y), hinge_solution.n_iter)
         if proposal.value >= start.value:
             return proposal
         return start
 
     def _ridge(self, gram: Gram) -> float:
-        """What stands beside the matrix once the problem is that of squared hinge losses.
+        """The ridge that is added to the matrix in the problem with squared hinge losses.
 
-        A little where it is none, at lam = 0 or in these units: the minimiser need not be unique without it.
+        It is small instead of 0 at lam = 0 or in extreme units, because without it the minimiser need not be unique.
         """
         return max(self.lam / (1.0 - self.lam), SINGULAR * float(gram.diagonal().mean()))
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
-        """Newton's proposal, or the start where that is better."""
+        """The proposal of Newton's method, or the start where this is better."""
         scale = float(gram.diagonal().mean())
         ridge = self._ridge(gram)
         if not ridge > TINY:
@@ -151,15 +152,15 @@ class MarginMachine(Machine):
             return self._solution(gram, y, g).converged
 
         hard = ridge <= SINGULAR * scale
-        most = min(MOST_NEWTON_STEPS, self.max_iter - start.n_iter)
-        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, hard, good, most)
+        max_steps = min(MOST_NEWTON_STEPS, self.max_iter - start.n_iter)
+        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, hard, good, max_steps)
         proposal = self._solution(gram, y, g, start.n_iter + steps, start.history)
         if proposal.value >= start.value:
             return proposal
         return start
 
     def _pairwise(self, gram: Gram, y: Array, start: DualSolution, max_iter: int) -> DualSolution:
-        """Pairwise steps; rounds of them, since rounding drifts into a gradient that is updated step by step."""
+        """Solve by pairwise steps, in rounds, since rounding errors accumulate in a gradient updated in every step."""
         from multikernel.machines.margin import _pairwise
 
         K = gram.dense()
@@ -169,27 +170,27 @@ class MarginMachine(Machine):
             ridge = self.lam
         else:
             ridge = SINGULAR * float(np.diagonal(K).mean())
-        found = start
+        solution = start
         for _ in range(5):  # each from a fresh gradient
-            g = found.warm.copy()
+            g = solution.warm.copy()
             q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
-            left = max_iter - found.n_iter
+            remaining_steps = max_iter - solution.n_iter
             piece = max(1, PIECE // len(y))
-            made = 0
+            steps = 0
             while True:
                 check_interrupted()
-                asked = min(piece, left - made)
-                more = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, asked)
-                made += more
-                if more < asked or made == left or out_of_time(len(y)):
+                requested = min(piece, remaining_steps - steps)
+                steps_of_piece = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, requested)
+                steps += steps_of_piece
+                if steps_of_piece < requested or steps == remaining_steps or out_of_time(len(y)):
                     break
-            found = self._solution(gram, y, balanced(g, y), found.n_iter + made, found.history)
-            if found.converged or made == 0 or made == left or out_of_time(len(y)):
+            solution = self._solution(gram, y, balanced(g, y), solution.n_iter + steps, solution.history)
+            if solution.converged or steps == 0 or steps == remaining_steps or out_of_time(len(y)):
                 break
-        return found
+        return solution
 
     def _spread(self, gram: Gram) -> float:
-        """The samples' mean squared distance from their centre at lam = 0, where values are compared with it; or 0."""
+        """The mean squared distance of the samples from their centre at lam = 0, where gaps refer to it; else 0."""
         if self.lam > 0.0:
             return 0.0
         n = gram.shape[0]
@@ -203,12 +204,12 @@ class MarginMachine(Machine):
     def _certified(
         self, gram: Gram, y: Array, g: Array, spread: float, n_iter: int = 0, before: tuple[float, ...] = ()
     ) -> tuple[DualSolution, Array]:
-        """The certificate and the predictor at g, from a fresh gradient, and this gradient."""
+        """The solution at g with its certificate, from a fresh gradient, and this gradient."""
         Kyg = gram.multiply(y * g).astype(float)
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
-        excess = min(excess, abs(value))  # no squared distance is below 0; less than 0 is what rounding made of it
+        excess = min(excess, abs(value))  # no squared distance is below 0; a negative value is rounding
         if self.lam == 1.0:
             excess = 0.0  # the class means are the solution
         gap = relative(excess, value, FLOOR * spread)

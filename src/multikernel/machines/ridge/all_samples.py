@@ -1,4 +1,4 @@
-"""Kernel ridge regression with the kernel of all samples, whose matrix is in memory as half a factor alone.
+"""Kernel ridge regression with the kernel of all samples, of which only a triangular factor is in memory.
 
 With n samples of targets y_i and weights s_i, and their kernel matrix K, the function sum_i a_i k(x_i, x) + c of least
 
@@ -9,12 +9,12 @@ c the weighted mean of the targets, or 0, is A = R B, R = diag(s)^(1/2), with
     (G + alpha I) B = R (Y - c),        G = R K R.                                                                 (1)
 
 A Cholesky factor of the left side in single precision takes 2 n^2 bytes (``half_factor.py``) and n^3 / 3 operations, at
-twice the speed of double precision. It is the preconditioner of conjugate gradients, whose products with K are made
-tile by tile in double precision, half of the tiles standing for the other half. That is less work than ridge regression
-on n / 2 centres: with 13,500 samples of letter 9.5 s, where 8000 centres took 33 s and were less accurate.
+twice the speed of double precision. It is the preconditioner of conjugate gradients, whose products with K are computed
+tile by tile in double precision, for half of the tiles because of symmetry. That is less work than ridge regression on
+n / 2 centres: with 13,500 samples of letter 9.5 s, where 8000 centres took 33 s and were less accurate.
 
-What a point lacks in (1), L = R (Y - c) - (G + alpha I) B, proves that P is at most tr L'G L / alpha above its minimum
-(equation (2) of ``centres.py``, with all samples as centres).
+The residual of a point in (1), L = R (Y - c) - (G + alpha I) B, proves that P is at most tr L'G L / alpha above its
+minimum (equation (2) of ``centres.py``, with all samples as centres).
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class AllSamplesRidge:
         return np.sqrt(self.weight)[:, None]
 
     def tiles(self) -> Iterator[tuple[slice, Array]]:
-        """Some rows of G at a time, as far as the diagonal block: of shape (r, last row)."""
+        """Some rows of G at a time, up to and including the diagonal block: of shape (r, last row)."""
         n = len(self.rows)
         start = 0
         while start < n:
@@ -90,24 +90,24 @@ class AllSamplesRidge:
         return image
 
     def factor(self, alpha: float) -> HalfFactor:
-        """Of G + alpha I, or of more on its diagonal.
+        """The factor of G + alpha I, or with a larger shift of the diagonal.
 
         Raises
         ------
         ValueError : where the kernel is not positive semi-definite
         """
         n = len(self.rows)
-        work = space(n)
+        buffer = space(n)
         shift = alpha
-        while (found := HalfFactor.of_tiles(n, self.tiles(), shift, work)) is None:
+        while (factor := HalfFactor.of_tiles(n, self.tiles(), shift, buffer)) is None:
             shift *= 10.0  # conjugate gradients then take more steps
             if not shift <= self._trace:
                 raise ValueError("ridge regression by all samples: their kernel matrix is not positive semi-definite")
-        return found
+        return factor
 
     @cached_property
     def _trace(self) -> float:
-        """That of G, or of one of self-values 1 where that is larger."""
+        """The trace of G, or the sum of the weights where this is larger."""
         trace = sum(float(np.trace(G[:, rows])) for rows, G in self.tiles())
         return max(float((self.roots**2).sum()), trace)
 
@@ -126,21 +126,21 @@ def by_all_samples(problem: AllSamplesRidge, alpha: float, tol: float = 1e-3, ma
     ------
     ValueError : where the kernel is not positive semi-definite
     """
-    near = problem.factor(alpha)
+    preconditioner = problem.factor(alpha)
     right = problem.roots * (problem.Y - problem.constant)
     floor = max(SINGULAR * float((right * right).sum()), TINY)
-    B = near.solve(right)
-    left = right - problem.times(B) - alpha * B
-    further = preconditioned_steps(lambda V: problem.times(V) + alpha * V, near.solve, left)
+    B = preconditioner.solve(right)
+    residual = right - problem.times(B) - alpha * B
+    steps_of_gradients = preconditioned_steps(lambda V: problem.times(V) + alpha * V, preconditioner.solve, residual)
     steps = 0
     while True:
-        image = right - left - alpha * B  # G B
+        image = right - residual - alpha * B  # G B
         value = float(((right - image) ** 2).sum() + alpha * (B * image).sum())
-        excess = float((left * problem.times(left)).sum()) / alpha
+        excess = float((residual * problem.times(residual)).sum()) / alpha
         gap = Certificate("duality gap", relative(excess, value, floor))
         if gap.reached(tol) or steps >= max_iter or time_is_up():
             return CentresSolution(problem.roots * B, problem.constant, gap, steps, value)
-        step = next(further)
+        step = next(steps_of_gradients)
         B = B + step.change
-        left = step.left
+        residual = step.residual
         steps += 1

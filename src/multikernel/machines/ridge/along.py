@@ -1,11 +1,11 @@
 """Kernel ridge regression for many alphas, from one decomposition of the matrix.
 
-A stored matrix is made tridiagonal. Where an alpha is so small beside it that this loses digits, eigenvectors, which
-know the null space, and a factorisation of its own take their turn, and the solution that proves most is kept. Other
-Grams have few eigenvectors that cost little.
+A stored matrix is made tridiagonal. Where an alpha is so small relative to the matrix that this loses digits,
+eigenvectors, which include the null space, and then a separate factorisation are tried, and the solution with the
+smallest gap is returned. Other Grams have few eigenvectors, which cost little.
 
-Reflections make of a symmetric matrix K = Q T Q' a tridiagonal T in a third of the time that eigenvectors take. With
-Z = Q'Y
+Reflections transform a symmetric matrix K = Q T Q' to a tridiagonal T in a third of the time that eigenvectors take.
+With Z = Q'Y
 
     (K + alpha I)^{-1} Y = Q (T + alpha I)^{-1} Z,
 
@@ -38,23 +38,23 @@ def along(gram: Gram, Y: Array, alphas: Sequence[float]) -> list[Solved]:
     ------
     ValueError : where the matrix is found not to be positive semi-definite
     """
-    form = None
+    tridiagonal = None
     if isinstance(gram, DenseGram) and len(Y) > 1:
-        form = RidgeTridiagonal.of(gram, Y)
+        tridiagonal = RidgeTridiagonal.of(gram, Y)
 
     @cache
     def eigenvectors() -> RidgeSpectrum:
         return RidgeSpectrum.of(gram, Y)
 
     def solved(alpha: float) -> Solved:
-        if form is not None:
-            found = Solved.at(gram, Y, alpha, form.solve(alpha))
-            if found.gap <= ROUNDING:
-                return found
-        found = spectral(eigenvectors(), gram, Y, alpha)
-        if found.gap <= ROUNDING:
-            return found
-        return best(found, direct(gram, Y, alpha))
+        if tridiagonal is not None:
+            solution = Solved.at(gram, Y, alpha, tridiagonal.solve(alpha))
+            if solution.gap <= ROUNDING:
+                return solution
+        solution = spectral(eigenvectors(), gram, Y, alpha)
+        if solution.gap <= ROUNDING:
+            return solution
+        return best(solution, direct(gram, Y, alpha))
 
     return [solved(alpha) for alpha in alphas]
 
@@ -66,28 +66,28 @@ class RidgeTridiagonal:
     Parameters
     ----------
     reflections : array (n - 1, n - 1) in Fortran order, the reflections of Q below its diagonal, all but the first row
-    factors : array (n - 1,), theirs
-    diagonal, beside : arrays (n,) and (n - 1,), the entries of T
+    factors : array (n - 1,), the scalar factors of the reflections
+    diagonal, off_diagonal : arrays (n,) and (n - 1,), the entries of T
     inside : array (n, t), Z
     """
 
     reflections: Array
     factors: Array
     diagonal: Array
-    beside: Array
+    off_diagonal: Array
     inside: Array
 
     @classmethod
     def of(cls, gram: Gram, Y: Array) -> RidgeTridiagonal:
         """The form of a square Gram, n > 1, for targets (n, t); ValueError where it is not positive semi-definite."""
         K = gram.fresh().T  # symmetric, in Fortran order
-        work, _ = lapack.dsytrd_lwork(len(K), lower=1)
-        H, diagonal, beside, factors, _ = lapack.dsytrd(K, lower=1, lwork=int(work), overwrite_a=1)
-        found = cls(np.asfortranarray(H[1:, :-1]), factors, diagonal, beside, Y)
+        work_size, _ = lapack.dsytrd_lwork(len(K), lower=1)
+        H, diagonal, beside, factors, _ = lapack.dsytrd(K, lower=1, lwork=int(work_size), overwrite_a=1)
+        reduced = cls(np.asfortranarray(H[1:, :-1]), factors, diagonal, beside, Y)
         trace = max(float(diagonal.sum()), 0.0)
-        if found._system(rounding(gram.diagonal()) * trace + TINY)[-1]:
+        if reduced._system(rounding(gram.diagonal()) * trace + TINY)[-1]:
             spectrum(gram)  # refuses the matrix with its smallest eigenvalue, unless rounding alone made it so
-        return cls(found.reflections, factors, diagonal, beside, found._reflected(Y, "T"))
+        return cls(reduced.reflections, factors, diagonal, beside, reduced._reflected(Y, "T"))
 
     def solve(self, alpha: float) -> Array:
         """(K + alpha I)^{-1} Y, shape (n, t); NaN where T + alpha I is not positive definite in floating point."""
@@ -97,13 +97,13 @@ class RidgeTridiagonal:
         return self._reflected(lapack.dpttrs(d, e, self.inside)[0], "N")
 
     def _system(self, alpha: float) -> tuple[Array, Array, int]:
-        """T + alpha I = L D L': the entries of D, those of L beside its diagonal, and 0 where all of D is positive."""
-        d, e, failed = lapack.dpttrf(self.diagonal + alpha, self.beside)
+        """T + alpha I = L D L': the entries of D, those of L below its diagonal, and 0 where all of D is positive."""
+        d, e, failed = lapack.dpttrf(self.diagonal + alpha, self.off_diagonal)
         return d, e, int(failed)
 
-    def _reflected(self, V: Array, way: str) -> Array:
-        """Q V, or with the way "T" Q'V; the first coordinate is no part of a reflection."""
+    def _reflected(self, V: Array, transposed: str) -> Array:
+        """Q V, or Q'V where ``transposed`` is "T" and not "N"; reflections leave the first coordinate unchanged."""
         out = np.array(V, dtype=np.float64, order="F")
-        work = max(1, V.shape[1]) * 64  # LAPACK applies some reflections at once
-        out[1:] = lapack.dormqr("L", way, self.reflections, self.factors, out[1:], work)[0]
+        work_size = max(1, V.shape[1]) * 64  # LAPACK applies some reflections at once
+        out[1:] = lapack.dormqr("L", transposed, self.reflections, self.factors, out[1:], work_size)[0]
         return out

@@ -1,4 +1,4 @@
-"""Targets without their means, as least squares with an intercept has them.
+"""Targets less their means, as in least squares with an intercept.
 
 With sample weights s the means are the weighted ones, which are the intercepts, and the problem without weights has the
 targets S^{1/2} (Y - mean) and the kernel S^{1/2} K S^{1/2}; its coefficients A~ become A = S^{1/2} A~.
@@ -17,7 +17,7 @@ from multikernel._typing import Array
 
 @dataclass(frozen=True, eq=False)
 class CentredTargets:
-    """Targets less their means, and the way back.
+    """Targets less their means, with the data to convert solutions back.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class CentredTargets:
 
     @classmethod
     def of(cls, target: Array, fit_intercept: bool, sample_weight: Array | None) -> CentredTargets:
-        """A target (n,), or several (n, t), of samples with these weights >= 0, or None."""
+        """From a target (n,), or several (n, t), and weights of the samples >= 0, or None."""
         Y = as_columns(target)
         if fit_intercept:
             mean = np.average(Y, axis=0, weights=sample_weight)

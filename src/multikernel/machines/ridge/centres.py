@@ -11,22 +11,22 @@ where K is the kernel matrix of the centres: kernel ridge regression over the fu
 
     (C'SC + alpha K) A = C'S (Y - c),        S = diag(s)                                                           (1)
 
-**By sums.** C is made tile by tile, and only C'SC and C'SY are kept: one pass over the samples, n M^2 operations, and
-for every further alpha one factorisation of M x M numbers. Sums of two sets of samples add up, so that one of them can
-be held out first. Products are in double precision, also where C is in single. Where entries of C are rounded by a part
-u, a function with coefficients A is evaluated with errors whose squares add up to about u^2 tr(C'SC) |A|^2 / M over the
-samples. M times that is added to P: without it the functions of a smooth kernel would have coefficients of opposite
-signs whose sum is all rounding.
+**By sums.** C is computed tile by tile, and only C'SC and C'SY are stored: one pass over the samples, n M^2 operations,
+and for every alpha one factorisation of M x M numbers. The sums over two sets of samples can be added, so that one of
+them can be held out first. Products are in double precision, also where C is in single. Where entries of C have a
+relative rounding error u, a function with coefficients A is evaluated with errors whose squares add up to about
+u^2 tr(C'SC) |A|^2 / M over the samples. M times this is added to P: without it, the functions of a smooth kernel would
+have large coefficients of opposite signs whose sum is mostly rounding.
 
-**By steps.** ``refined`` solves (1) to a tolerance: conjugate gradients whose preconditioner is the matrix by sums. Its
-residual is computed from the tiles in double precision. With the sums of a part of the samples as preconditioner,
-multiplied by n over their number, this is Falkon (the paper above, algorithm 1): steps of n M operations each, in place
-of n M^2. What is left proves how far from the minimum a point is: with the residuals R = Y - c - C A and
-U = C'S R / alpha, Fenchel's dual of P has at R a value that is smaller than P(A) by
+**By steps.** ``refined`` solves (1) to a tolerance by conjugate gradients with the matrix by sums as preconditioner;
+the residual is computed from the tiles in double precision. With the sums of a part of the samples as preconditioner,
+multiplied by n over their number, this is Falkon (the paper above, algorithm 1): steps of n M operations each, instead
+of n M^2. The residual bounds the distance from the minimum: with the residuals R = Y - c - C A and U = C'S R / alpha,
+Fenchel's dual of P has at R a value that is smaller than P(A) by
 
     alpha tr (K A - U)' K^{-1} (K A - U),                                                                          (2)
 
-and alpha (K A - U) is what equation (1) lacks.
+and alpha (K A - U) is the residual of equation (1), up to its sign.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ from multikernel.numerics.cholesky import factorise, solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.statistics import Moments, Summing
 
-# What rounding makes of tr A'(C'C)A, relative to tr C'C tr A'A: in fits of 900 and 1,400 samples by 120 and 400 smooth
-# kernels the duality gap was wrong by up to 1.3 EPS of it, in extended precision.
+# Bound of the rounding error of tr A'(C'C)A, relative to tr C'C tr A'A: in fits of 900 and 1,400 samples by 120 and 400
+# smooth kernels, comparison with extended precision showed errors of the duality gap of up to 1.3 EPS of it.
 _OF_SUMS = 16.0 * EPS
 
 
@@ -61,26 +61,26 @@ class Tile(NamedTuple):
     weight: Array | None = None
 
 
-Tiles = Callable[[], Iterable[Tile]]  # a pass over the samples; every call begins a new one
-# A pass as well: what a function of tiles returns for all samples, made of what it returned for parts of them.
+Tiles = Callable[[], Iterable[Tile]]  # a pass over the samples; every call begins a new pass
+# A pass, too: of a function of tiles and a function that merges its values, the value for all samples.
 Over = Callable[[Callable[[Iterable[Tile]], Any], Callable[[Any, Any], Any]], Any]
 
 
 @dataclass(frozen=True, eq=False)
 class CentreSums:
-    """The sums of equation (1), and what rounding may have made of them.
+    """The sums of equation (1), and their rounding error.
 
     Parameters
     ----------
     moments : Moments, with the kernels of the centres as features
-    rounding : float, u^2, or what double precision makes of a sum
+    rounding : float, u^2, or the relative rounding error of a sum in double precision
     """
 
     moments: Moments
     rounding: float = ROUNDING
 
     def merge(self, other: CentreSums) -> CentreSums:
-        """Those of the samples of both."""
+        """The sums over the samples of both."""
         return CentreSums(self.moments.merge(other.moments), max(self.rounding, other.rounding))
 
     def about(self, fit_intercept: bool = True) -> tuple[Moments, Array]:
@@ -94,7 +94,7 @@ class CentreSums:
 
 def in_turn(tiles: Tiles) -> Over:
     """Passes over samples of this process, one tile after the other."""
-    return lambda work, merge: work(tiles())
+    return lambda function, merge: function(tiles())
 
 
 def summed(tiles: Iterable[Tile]) -> CentreSums:
@@ -144,8 +144,8 @@ class CentredRidge:
 
         Raises
         ------
-        ValueError : where the matrix is not positive definite with a ten-thousandth of its trace on the diagonal: K is
-            then no kernel matrix
+        ValueError : where the matrix is not positive definite even with 1e-4 of its trace added to the diagonal: then K
+            is not a kernel matrix
         """
         trace = float(np.trace(squares)) or 1.0  # where all kernels are zero, so are the coefficients
 
@@ -162,7 +162,7 @@ class CentredRidge:
 
 
 def _by_columns(M: Array) -> Array:
-    """A symmetric matrix, or its transpose, which is the same: that of both which is stored by columns."""
+    """A symmetric matrix stored by columns: the matrix itself, or its transpose, which is equal."""
     if M.flags.f_contiguous:
         return M
     return M.T
@@ -208,7 +208,7 @@ def refined(
     over: Over,
     alpha: float,
     sums: CentreSums,
-    part: float = 1.0,
+    fraction: float = 1.0,
     tol: float = 1e-6,
     max_iter: int = 100,
     fit_intercept: bool = True,
@@ -221,35 +221,37 @@ def refined(
     K : array (M, M), the kernel matrix of the centres, in double precision
     over : passes over all samples
     alpha : float > 0
-    sums : CentreSums of all samples, or of a part of them, which make the preconditioner
-    part : float in (0, 1], the share of the weight of all samples that these have
+    sums : CentreSums of all samples, or of a part of them, for the preconditioner
+    fraction : float in (0, 1], the weight of the samples of ``sums``, relative to that of all samples
     tol : float > 0
     max_iter : int, steps at most, a pass over the samples each
     fit_intercept : bool
     start : array (M, t), coefficients to begin with; by default those by the sums
     """
-    near = CentredRidge.of(K, replace(sums, moments=sums.moments.times(1.0 / part)), alpha)
+    preconditioner = CentredRidge.of(K, replace(sums, moments=sums.moments.times(1.0 / fraction)), alpha)
     K, of_centres = definite(K)
     about, mean = sums.about(fit_intercept)
-    if part < 1.0 and fit_intercept:
+    if fraction < 1.0 and fit_intercept:
         total, count = over(_target_sums, _both)
         mean = total / count
-    A = near.coefficients(about.products / part) if start is None else start
-    square = float(about.target_squares.sum()) / part
+    A = preconditioner.coefficients(about.products / fraction) if start is None else start
+    square = float(about.target_squares.sum()) / fraction
 
-    def at(A: Array) -> tuple[float, Array]:
-        own, left = over(partial(_residuals, mean, A), _both)
+    def value_and_residual(A: Array) -> tuple[float, Array]:
+        squares, residual = over(partial(_residuals, mean, A), _both)
         of_kernel = alpha * (K @ A)
-        return own + float((A * of_kernel).sum()), left - of_kernel
+        return squares + float((A * of_kernel).sum()), residual - of_kernel
 
-    quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: over(partial(_squares_times, V), add))
-    return replace(_descended(quadratic, near, A, tol, max_iter), intercept=mean)
+    quadratic = _Quadratic(
+        K, of_centres, alpha, square, value_and_residual, lambda V: over(partial(_squares_times, V), add)
+    )
+    return replace(_descended(quadratic, preconditioner, A, tol, max_iter), intercept=mean)
 
 
 def certified(
     K: Array, sums: CentreSums, alpha: float, tol: float = 1e-6, fit_intercept: bool = True
 ) -> CentresSolution:
-    """The solution by sums, to a duality gap of ``tol``, in which is what rounding may have made of the sums.
+    """The solution by sums, to a duality gap of ``tol``, which includes a bound of the rounding error of the sums.
 
     Parameters
     ----------
@@ -260,20 +262,20 @@ def certified(
     fit_intercept : bool
     """
     about, mean = sums.about(fit_intercept)
-    near = CentredRidge.of(K, sums, alpha)
+    preconditioner = CentredRidge.of(K, sums, alpha)
     K, of_centres = definite(K)
     square = float(about.target_squares.sum())
 
-    def at(A: Array) -> tuple[float, Array]:
+    def value_and_residual(A: Array) -> tuple[float, Array]:
         applied = about.squares @ A + alpha * (K @ A)
         value = square - 2.0 * float((A * about.products).sum()) + float((A * applied).sum())
         return value, about.products - applied
 
-    quadratic = _Quadratic(K, of_centres, alpha, square, at, lambda V: about.squares @ V)
-    found = _descended(quadratic, near, near.coefficients(about.products), 0.5 * tol, MOST_STEPS)
-    rounding = _OF_SUMS * float(np.trace(about.squares)) * float((found.coef**2).sum())
-    gap = found.certificate.value + relative(rounding, found.value, quadratic.floor)
-    return replace(found, intercept=mean, certificate=Certificate("duality gap", gap))
+    quadratic = _Quadratic(K, of_centres, alpha, square, value_and_residual, lambda V: about.squares @ V)
+    solution = _descended(quadratic, preconditioner, preconditioner.coefficients(about.products), 0.5 * tol, MOST_STEPS)
+    rounding = _OF_SUMS * float(np.trace(about.squares)) * float((solution.coef**2).sum())
+    gap = solution.certificate.value + relative(rounding, solution.value, quadratic.floor)
+    return replace(solution, intercept=mean, certificate=Certificate("duality gap", gap))
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +287,7 @@ class _Quadratic:
     K, of_centres : arrays (M, M), the kernel matrix of the centres, and its factor
     alpha : float > 0
     square : float, tr (Y - c)'S (Y - c)
-    at : of A, P(A) and what equation (1) lacks there
+    value_and_residual : of A, P(A) and the residual of equation (1)
     squares : of V, C'SC V
     """
 
@@ -293,7 +295,7 @@ class _Quadratic:
     of_centres: Array
     alpha: float
     square: float
-    at: Callable[[Array], tuple[float, Array]]
+    value_and_residual: Callable[[Array], tuple[float, Array]]
     squares: Callable[[Array], Array]
 
     @property
@@ -306,25 +308,25 @@ class _Quadratic:
         return self.squares(V) + self.alpha * (self.K @ V)
 
 
-def _descended(P: _Quadratic, near: CentredRidge, A: Array, tol: float, max_iter: int) -> CentresSolution:
-    """From A on by conjugate gradients, with a matrix that is near as preconditioner."""
-    none = np.zeros(A.shape[1])
-    best = CentresSolution(A, none)
+def _descended(P: _Quadratic, preconditioner: CentredRidge, A: Array, tol: float, max_iter: int) -> CentresSolution:
+    """Minimise P from A on by preconditioned conjugate gradients."""
+    zeros = np.zeros(A.shape[1])
+    best = CentresSolution(A, zeros)
     steps = 0
     while True:
-        value, left = P.at(A)
-        gap = relative(_squared_length(P.of_centres, left) / P.alpha, value, P.floor)
+        value, residual = P.value_and_residual(A)
+        gap = relative(_squared_length(P.of_centres, residual) / P.alpha, value, P.floor)
         lower = not gap >= best.certificate.value
         if lower:
-            best = CentresSolution(A, none, Certificate("duality gap", gap), steps, value)
+            best = CentresSolution(A, zeros, Certificate("duality gap", gap), steps, value)
         if gap <= tol or not lower or steps >= max_iter or time_is_up():
             return replace(best, n_iter=steps)
-        # the residual of conjugate gradients drifts from the true one, so they begin again once theirs is small
+        # the recursive residual of conjugate gradients drifts from the true one, so they are restarted once it is small
         enough = 0.25 * tol * P.alpha * max(value, P.floor)
-        for step in islice(preconditioned_steps(P.applied, near.coefficients, left), max_iter - steps):
+        for step in islice(preconditioned_steps(P.applied, preconditioner.coefficients, residual), max_iter - steps):
             A = A + step.change
             steps += 1
-            if _squared_length(P.of_centres, step.left) <= enough or time_is_up():
+            if _squared_length(P.of_centres, step.residual) <= enough or time_is_up():
                 break
 
 
@@ -334,11 +336,11 @@ def _squared_length(factor: Array, V: Array) -> float:
 
 
 def definite(K: Array) -> tuple[Array, Array]:
-    """The kernel matrix of centres with as much on its diagonal as rounding makes of it, and its factor.
+    """The kernel matrix of centres, its diagonal increased until it is definite despite rounding, and its factor.
 
     Raises
     ------
-    ValueError : where a ten-thousandth of its mean diagonal entry is not enough
+    ValueError : where 1e-4 of its mean diagonal entry is not enough
     """
     size = float(np.trace(K)) / len(K) or 1.0
     ridge, factor = _factored(lambda: np.array(K, order="F"), ROUNDING * size, size)
@@ -347,16 +349,16 @@ def definite(K: Array) -> tuple[Array, Array]:
     return raised, factor
 
 
-def _factored(matrix: Callable[[], Array], least: float, size: float) -> tuple[float, Array]:
-    """What is added to the diagonal of a matrix, and the Cholesky factor then; ``matrix`` makes it in Fortran order.
+def _factored(matrix: Callable[[], Array], smallest: float, size: float) -> tuple[float, Array]:
+    """The ridge added to the diagonal of a matrix, and the Cholesky factor; ``matrix`` returns it in Fortran order.
 
-    The ridge is ``least`` or the first multiple of it by a power of ten that is enough.
+    The ridge is ``smallest`` times the first power of ten for which the matrix is definite.
 
     Raises
     ------
-    ValueError : where a ten-thousandth of ``size`` is not enough
+    ValueError : where 1e-4 of ``size`` is not enough
     """
-    ridge = least
+    ridge = smallest
     while ridge <= 1e-4 * size < np.inf:
         A = matrix()
         A.flat[:: len(A) + 1] += ridge

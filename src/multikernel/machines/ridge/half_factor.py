@@ -1,11 +1,9 @@
 """A Cholesky factor in single precision of which only one half is stored: a quarter of the memory of the matrix.
 
-LAPACK's rectangular full packed format keeps the lower triangle of order n in a rectangle of n (n + 1) / 2 values, on
-which factorisation and solutions are as fast as on the whole matrix. With k = ceil(n / 2) columns the rectangle holds
-
-    the first k columns of the triangle       and, where these leave room above,       the rest, transposed,
-
-one row further down if n is even, one column further to the right if n is odd.
+LAPACK's rectangular full packed format stores the lower triangle of order n in a rectangle of n (n + 1) / 2 values, on
+which factorisation and solutions are as fast as on the full matrix. The rectangle has k = ceil(n / 2) columns. It
+contains the first k columns of the triangle, and above them, in the entries that they do not use, the other columns,
+transposed. The first columns start one row further down if n is even; the others one column further right if n is odd.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from multikernel.numerics.cholesky import factorise_halves
 
 
 def space(n: int) -> Array:
-    """Where a factor of order n is kept."""
+    """A buffer for a factor of order n."""
     return np.empty(n * (n + 1) // 2, dtype=np.float32)
 
 
@@ -39,62 +37,62 @@ class HalfFactor:
     values: Array
 
     @classmethod
-    def of(cls, K: Array, shift: float, work: Array) -> HalfFactor | None:
-        """The factor, in ``work``; None where the matrix is not positive definite in single precision."""
-        rectangle = _rectangle(len(K), work)
-        with np.errstate(over="ignore"):  # then there is no factor
+    def of(cls, K: Array, shift: float, buffer: Array) -> HalfFactor | None:
+        """The factor, in ``buffer``; None where the matrix is not positive definite in single precision."""
+        rectangle = _rectangle(len(K), buffer)
+        with np.errstate(over="ignore"):  # after an overflow there is no factor
             _pack(K, np.float32(shift), rectangle)
-        return cls._factorised(len(K), work)
+        return cls._factorised(len(K), buffer)
 
     @classmethod
-    def of_tiles(cls, n: int, tiles: Iterable[tuple[slice, Array]], shift: float, work: Array) -> HalfFactor | None:
-        """The same of a matrix that comes some rows at a time: the slice, and these rows as far as the diagonal."""
-        rectangle = _rectangle(n, work)
+    def of_tiles(cls, n: int, tiles: Iterable[tuple[slice, Array]], shift: float, buffer: Array) -> HalfFactor | None:
+        """The factor of a matrix given by tiles: a slice of rows, and these rows up to the diagonal."""
+        rectangle = _rectangle(n, buffer)
         for rows, tile in tiles:
             _pack_rows(rows, tile, np.float32(shift), n, rectangle)
-        return cls._factorised(n, work)
+        return cls._factorised(n, buffer)
 
     @classmethod
-    def _factorised(cls, n: int, work: Array) -> HalfFactor | None:
-        rectangle = _rectangle(n, work)
+    def _factorised(cls, n: int, buffer: Array) -> HalfFactor | None:
+        rectangle = _rectangle(n, buffer)
         k = rectangle.shape[1]
         down, right = _offsets(n)
         first = rectangle[down : k + down]
-        beside = rectangle[k + down :]
+        middle = rectangle[k + down :]
         last = rectangle[: n - k, right:]
-        if not factorise_halves(first, beside, last, lower=False):
+        if not factorise_halves(first, middle, last, lower=False):
             return None
-        return cls(n, work)
+        return cls(n, buffer)
 
     def solve(self, b: Array) -> Array:
         """(L L')^{-1} b in double precision, for b of shape (n,) or (n, t)."""
         right = np.asarray(b, dtype=np.float32).reshape(self.n, -1)
-        found = lapack.spftrs(self.n, self.values, right, uplo="L")[0]
-        return np.asarray(found, dtype=np.float64).reshape(b.shape)
+        solution = lapack.spftrs(self.n, self.values, right, uplo="L")[0]
+        return np.asarray(solution, dtype=np.float64).reshape(b.shape)
 
     def half(self, M: Array) -> Array:
         """L^{-1} M in double precision, for M of shape (n, t)."""
-        own = np.asarray(M, dtype=np.float32, order="F")
-        return np.asarray(lapack.stfsm(1.0, self.values, own, uplo="L"), dtype=np.float64)
+        right = np.asarray(M, dtype=np.float32, order="F")
+        return np.asarray(lapack.stfsm(1.0, self.values, right, uplo="L"), dtype=np.float64)
 
 
-def _rectangle(n: int, work: Array) -> Array:
-    return work.reshape((n + 1 - n % 2, -1), order="F")
+def _rectangle(n: int, buffer: Array) -> Array:
+    return buffer.reshape((n + 1 - n % 2, -1), order="F")
 
 
 def _offsets(n: int) -> tuple[int, int]:
-    """How many rows further down the first columns start, and how many columns further to the right the rest."""
+    """How many rows further down the first columns start, and how many columns further right the others."""
     if n % 2 == 0:
         return (1, 0)
     return (0, 1)
 
 
 def _pack(K: Array, shift: np.float32, rectangle: Array) -> None:
-    """The lower triangle of K + shift I in the rectangle, some of its columns at a time."""
+    """Write the lower triangle of K + shift I into the rectangle, column by column."""
     n = len(K)
     k = rectangle.shape[1]
     down, right = _offsets(n)
-    for j in range(k):  # K is symmetric: its rows, which stand together in memory, are its columns
+    for j in range(k):  # K is symmetric: its columns are its rows, which are contiguous in memory
         rectangle[j + down :, j] = K[j, j:]
         rectangle[j + down, j] += shift
     for j in range(n - k):
@@ -103,7 +101,7 @@ def _pack(K: Array, shift: np.float32, rectangle: Array) -> None:
 
 
 def _pack_rows(rows: slice, tile: Array, shift: np.float32, n: int, rectangle: Array) -> None:
-    """Some rows of the lower triangle of K + shift I in the rectangle."""
+    """Write some rows of the lower triangle of K + shift I into the rectangle."""
     k = rectangle.shape[1]
     down, right = _offsets(n)
     before = min(rows.start, k)

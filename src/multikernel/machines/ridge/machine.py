@@ -7,9 +7,9 @@ samples' weights s, all 1 if not given. It is both
 
     min_f |f|^2 + sum_it s_i (y_it - f_t(x_i))^2 / alpha    and    max_A 2 <A, Y> - <A, K A> - alpha <A, S^{-1} A>,
 
-Cortes, Mohri and Rostamizadeh (2009), section 2. With K~ = S^{1/2} K S^{1/2} and Y~ = S^{1/2} Y, which have no inverse
-in them, A = S^{1/2} A~: weight zero is a sample that is not there, weight two one that is there twice. What any
-coefficients prove is derived in ``solved.py``.
+Cortes, Mohri and Rostamizadeh (2009), section 2. With K~ = S^{1/2} K S^{1/2} and Y~ = S^{1/2} Y, which need no inverse
+of S, A = S^{1/2} A~: a sample of weight zero has no effect, and one of weight two counts as two equal samples. The
+bounds that follow from any coefficients are derived in ``solved.py``.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class RidgeMachine(Machine):
 
     Parameters
     ----------
-    alpha : float > 0, what is added to the diagonal
-    fit_intercept : bool, whether the (weighted) mean of the targets is taken off first and is the intercept
+    alpha : float > 0, added to the diagonal
+    fit_intercept : bool, whether the (weighted) mean of the targets is subtracted first, and is the intercept
     reduced : bool, whether values are differences from that of K = 0, tr Y'S Y / alpha: for alphas so large that J
         hardly differs from it
     """
@@ -64,8 +64,8 @@ class RidgeMachine(Machine):
     ) -> DualSolution:
         """Solve for real targets of shape (n,) or (n, t); by one factorisation, so ``warm`` is not used.
 
-        Where alpha is so small beside K that the factorisation fails or loses the digits, a decomposition into
-        eigenvectors takes its place if it proves more.
+        Where alpha is so small relative to K that the factorisation fails or loses digits, a decomposition into
+        eigenvectors is used instead, if its gap is smaller.
 
         Raises
         ------
@@ -73,40 +73,42 @@ class RidgeMachine(Machine):
             where K is found not to be positive semi-definite
         """
         check_interrupted()
-        posed = _Posed.of(self, gram, target, sample_weight)
+        problem = _UnweightedProblem.of(self, gram, target, sample_weight)
         if self.reduced:
             try:
-                near = posed.gram.solve_shifted(self.alpha, posed.Y)
-            except LinAlgError:  # alpha is large beside other matrices, and not beside this one
-                whole = spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha)
-                return posed.solution(whole.less(float(np.vdot(posed.Y, posed.Y)) / self.alpha))
-            return posed.solution(reduced(posed.gram, posed.Y, self.alpha, near))
-        found = direct(posed.gram, posed.Y, self.alpha)
-        if found.gap > ROUNDING:
-            found = best(found, spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha))
-        return posed.solution(found)
+                coef = problem.gram.solve_shifted(self.alpha, problem.Y)
+            except LinAlgError:  # alpha is not large relative to this matrix
+                full_value = spectral(RidgeSpectrum.of(problem.gram, problem.Y), problem.gram, problem.Y, self.alpha)
+                return problem.solution(full_value.less(float(np.vdot(problem.Y, problem.Y)) / self.alpha))
+            return problem.solution(reduced(problem.gram, problem.Y, self.alpha, coef))
+        solved = direct(problem.gram, problem.Y, self.alpha)
+        if solved.gap > ROUNDING:
+            solved = best(
+                solved, spectral(RidgeSpectrum.of(problem.gram, problem.Y), problem.gram, problem.Y, self.alpha)
+            )
+        return problem.solution(solved)
 
     def solve_along(
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
-        """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
+        """The solutions for given alphas > 0 in place of the machine's; for many of them from one decomposition."""
         check_each(POSITIVE, alphas, "RidgeMachine.solve_along: alphas")
         if self.reduced or len(alphas) < 5:  # five factorisations take as long as one tridiagonal form
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
-        posed = _Posed.of(self, gram, target, sample_weight)
-        return [posed.solution(found) for found in along(posed.gram, posed.Y, alphas)]
+        problem = _UnweightedProblem.of(self, gram, target, sample_weight)
+        return [problem.solution(solved) for solved in along(problem.gram, problem.Y, alphas)]
 
 
 @dataclass(frozen=True, eq=False)
-class _Posed:
-    """The problem without weights and without mean, and how its solution becomes that of the problem given.
+class _UnweightedProblem:
+    """The problem without weights and means, with the data to convert its solution to that of the given problem.
 
     Parameters
     ----------
     gram : K~
     targets : CentredTargets
     Y : array (n, t), Y~ divided by the unit
-    unit : float, what Y~ is divided by, where the squares of its entries would be no numbers
+    unit : float, by which Y~ is divided; not 1 only where squares of its entries would overflow or underflow
     """
 
     gram: Gram
@@ -115,7 +117,7 @@ class _Posed:
     unit: float
 
     @classmethod
-    def of(cls, machine: RidgeMachine, gram: Gram, target: Array, s: Array | None) -> _Posed:
+    def of(cls, machine: RidgeMachine, gram: Gram, target: Array, s: Array | None) -> _UnweightedProblem:
         y = checked_target(target, several=True)
         check_gram(gram, len(y))
         s = None if s is None else np.asarray(s, dtype=float)
@@ -135,19 +137,19 @@ class _Posed:
         root = targets.root
         return cls(gram if root is None else gram.congruent(root[:, 0]), targets, Y / unit, unit)
 
-    def solution(self, found: Solved) -> DualSolution:
-        """The solution of the problem as it was given."""
-        coef, factor = (self.targets.coefficients(self.unit * each) for each in (found.coef, found.factor))
-        proved = found.gap <= PROVED_GAP
-        value, upper = (self.unit * (self.unit * each) for each in (found.value, found.upper))
-        beyond = None if found.beyond is None else self._unreached(found.beyond)
+    def solution(self, solved: Solved) -> DualSolution:
+        """The solution of the given problem."""
+        coef, factor = (self.targets.coefficients(self.unit * entry) for entry in (solved.coef, solved.factor))
+        proved = solved.gap <= PROVED_GAP
+        value, upper = (self.unit * (self.unit * entry) for entry in (solved.value, solved.upper))
+        beyond = None if solved.beyond is None else self._unreached(solved.beyond)
         return DualSolution(
             coef,
             self.targets.intercept,
             value,
             upper,
             factor,
-            found.gap,
+            solved.gap,
             proved,
             n_iter=1,
             warm=coef,

@@ -1,11 +1,11 @@
-"""The inverse of a kernel matrix with a ridge, H = (K + alpha S^{-1})^{-1}, and what of it statistics are made of.
+"""The inverse of a kernel matrix with a ridge, H = (K + alpha S^{-1})^{-1}, and the quantities of it for statistics.
 
 S is the diagonal matrix of the samples' weights s > 0. K is a dense matrix, with H from its Cholesky factor; or it has
 few features, K = G G', and by Woodbury's formula
 
     H = (S - S G M^{-1} G'S) / alpha,        M = alpha I + G'S G,        det(K + alpha S^{-1}) det S = alpha^(n-q) det M
 
-so that nothing larger than G is formed.
+so that no matrix larger than G is formed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.numerics.cholesky import cholesky, solved
 
 
 def resolved(alpha: float, scaled: Array) -> float:
-    """A ridge, or the smallest that rounding of a matrix does not hide, where this is larger.
+    """A ridge, or the smallest one that is larger than the rounding of a matrix, where this is larger.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ class Precision(ABC):
 
 @dataclass(frozen=True, eq=False)
 class DensePrecision(Precision):
-    """Of a dense matrix K (n, n)."""
+    """H for a dense matrix K (n, n)."""
 
     K: Array
 
@@ -139,13 +139,13 @@ class DensePrecision(Precision):
         return product(cross, v)
 
     def conditional_variance(self, cross: Array, prior: Array) -> Array:
-        part = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
-        return np.maximum(prior - (part**2).sum(axis=0), 0.0)
+        half = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        return np.maximum(prior - (half**2).sum(axis=0), 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class FactoredPrecision(Precision):
-    """Of features G (n, q), K = G G'."""
+    """H for features G (n, q), K = G G'."""
 
     G: Array
 
@@ -200,5 +200,5 @@ class FactoredPrecision(Precision):
         return product(cross, product(self.G.T, v))
 
     def conditional_variance(self, cross: Array, prior: Array) -> Array:
-        part = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
-        return np.asarray(self.alpha * (part**2).sum(axis=0))
+        half = solve_triangular(self._factor, cross.T, lower=True, check_finite=False)
+        return np.asarray(self.alpha * (half**2).sum(axis=0))

@@ -1,18 +1,19 @@
-"""Kernel ridge regression beside columns without penalty, as a linear map of the targets and as a Gaussian process.
+"""Kernel ridge regression with columns without penalty, as a linear map of the targets and as a Gaussian process.
 
-As ``smoother.py`` has it, for y = F b + f + noise with b of no penalty. With an orthonormal basis B (n, p) of the
-columns of F, H = (K + alpha I)^{-1}, C = B'H B and M = H - H B C^{-1} B'H, generalised least squares have
+The formulas of ``smoother.py`` for y = F b + f + noise, where b has no penalty. With an orthonormal basis B (n, p) of
+the columns of F, H = (K + alpha I)^{-1}, C = B'H B and M = H - H B C^{-1} B'H, generalised least squares have
 g = C^{-1} B'H y, and
 
     a = M y = H (y - B g),      y - fitted values = alpha a,      tr K M = tr K H - p + alpha tr C^{-1} B'H H B
 
-so the trace of the map from y to fitted values is tr K M + p. A sample that is left out, with b of the others, has the
-residual a_i / M_ii and for it the variance tau / M_ii. At a new sample with the row u of the basis the error of the
-prediction w'y, w = H k_x + H B C^{-1} d, of an observation has the variance
+so the trace of the map from y to fitted values is tr K M + p. A sample that is left out, with b estimated from the
+others, has the residual a_i / M_ii, of variance tau / M_ii. At a new sample with the row u of the basis the error of
+the prediction w'y, w = H k_x + H B C^{-1} d, of an observation has the variance
 
     tau (alpha + k(x, x) - k_x'H k_x + d'C^{-1} d),      d = u - B'H k_x,
 
-where the noise has the variance tau alpha; any other adds to it as in ``smoother.py``, with c = a and n - p contrasts.
+where the noise has the variance tau alpha; for another variance there is a further term as in ``smoother.py``, with
+c = a and n - p contrasts.
 
 The density is that of the n - p contrasts that no b changes (restricted likelihood), the largest over tau with
 J = y'M y = a'(K + alpha I) a and N = n - p:
@@ -39,14 +40,14 @@ from multikernel.numerics.cholesky import cholesky, solved
 
 @dataclass(frozen=True, eq=False)
 class RestrictedSmoother:
-    """A solution of the ridge machine beside columns without penalty; samples have weight 1.
+    """A solution of the ridge machine with columns without penalty; samples have weight 1.
 
     Parameters
     ----------
     precision : H
     coef : array (n, t), a of each target
     basis : array (n, p), B
-    rest : array (n, t), what the fitted values leave of the targets, where that is not alpha a
+    rest : array (n, t), the residuals of the targets, where these are not alpha a
     """
 
     precision: Precision
@@ -89,7 +90,7 @@ class RestrictedSmoother:
 
     @cached_property
     def _half(self) -> Array:
-        """L^{-1} B'H for C = L L', shape (p, n): M = H less its square."""
+        """X = L^{-1} B'H for C = L L', shape (p, n): M = H - X'X."""
         return np.asarray(solve_triangular(self._factor, self._image.T, lower=True))
 
     @property
@@ -101,7 +102,7 @@ class RestrictedSmoother:
 
     @property
     def trace(self) -> float:
-        """That of the map from targets to fitted values."""
+        """The trace of the map from targets to fitted values."""
         return self.degrees_of_freedom + self.basis.shape[1]
 
     @cached_property
@@ -116,17 +117,17 @@ class RestrictedSmoother:
 
     @cached_property
     def left_out_deviations(self) -> Array:
-        """The standard deviations of these, (n, t)."""
+        """The standard deviations of the residuals ``left_out``, (n, t)."""
 
         def lengths() -> Array:
             half = self._half
-            beside = product(product(half, half.T), half) - 2.0 * self.precision.solve(half.T).T
-            return np.asarray((self.precision.own_squared_weights + (half * beside).sum(axis=0)) / self._diagonal**2)
+            terms = product(product(half, half.T), half) - 2.0 * self.precision.solve(half.T).T
+            return np.asarray((self.precision.own_squared_weights + (half * terms).sum(axis=0)) / self._diagonal**2)
 
         return self.scales.deviations(self.precision.alpha, 1.0 / self._diagonal, lengths)
 
     def criterion(self, name: str, noise: Array | None = None) -> Array:
-        """As for a ``Smoother``."""
+        """The criterion of a ``Smoother``."""
         rss = (self.residuals**2).sum(axis=0)
         with np.errstate(divide="ignore", invalid="ignore"):
             return CRITERIA[name](self, rss, self.residual_variance if noise is None else noise)
@@ -165,7 +166,7 @@ class RestrictedSmoother:
         """
         d = rows - np.column_stack([self.precision.values_at(cross, column) for column in self._image.T])
         of_columns = (solve_triangular(self._factor, d.T, lower=True) ** 2).sum(axis=0)
-        rest = self.precision.alpha + self.precision.conditional_variance(cross, prior) + of_columns
+        variances = self.precision.alpha + self.precision.conditional_variance(cross, prior) + of_columns
 
         def lengths() -> Array:
             e = solved(self._factor, d.T)
@@ -174,7 +175,7 @@ class RestrictedSmoother:
             squares = 1.0 + self.precision.squared_weights(cross) + 2.0 * (along * e.T).sum(axis=1)
             return np.asarray(squares + (product(self._image, e) ** 2).sum(axis=0))
 
-        return self.scales.deviations(self.precision.alpha, rest, lengths)
+        return self.scales.deviations(self.precision.alpha, variances, lengths)
 
     @property
     def log_evidence(self) -> Array:

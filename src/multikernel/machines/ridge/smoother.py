@@ -9,32 +9,33 @@ without intercept tr F = df, and the residual of a sample that is left out, with
 
     r_i = (a_i + (H 1)_i s_i (y_i - m) / (N - s_i)) / H_ii.
 
-As a process, y = mean + f + noise with f of covariance tau K and noise of variance sigma^2 / s_i, a is what predicts f
-where sigma^2 = tau alpha. The error of the prediction f(x) = m + k_x'a of a new observation of weight one then has the
-variance tau v,
+As a process, y = mean + f + noise with f of covariance tau K and noise of variance sigma^2 / s_i; the coefficients a
+give the best prediction of f where sigma^2 = tau alpha. The error of the prediction f(x) = m + k_x'a of a new
+observation of weight one then has the variance tau v,
 
     v = alpha + k(x, x) - k_x'H k_x + (1 - k_x'H 1)^2 q,        q = s'(K + alpha S^{-1}) s / N^2,
 
-q tau being the variance of m; the parts are uncorrelated. A sample that is left out is the same with 1 / H_ii for
-the first three terms. The prediction is w'y, w = H k_x + (1 - k_x'H 1) s / N, and of any tau and sigma^2 its error has
+where q tau is the variance of m; the terms are uncorrelated. For a sample that is left out, 1 / H_ii replaces the first
+three terms. The prediction is w'y, w = H k_x + (1 - k_x'H 1) s / N, and for any tau and sigma^2 its error has the
+variance
 
     tau v + (sigma^2 - tau alpha) (1 + w'S^{-1}w).                                                                (1)
 
 With sigma^2 = tau alpha the expected value of J = a'(K + alpha S^{-1}) a is tau (N - 2 + q 1'H 1), or tau N without
-intercept: that gives tau. But J has a part of the residuals and one of the function, and each of them tells tau:
+intercept, from which tau is estimated. But J is a sum over residuals and function, and each gives an estimate of tau:
 
     r / alpha  for  r = alpha^2 c'S^{-1}c / (N - 1 - tr K M),        a'K a / df,
 
-where M = H - H 1 1'H / 1'H 1 and c = M y have lost what a mean changes (without intercept M = H and N in place of
-N - 1). Where one exceeds the other by more than chance would do (``_CHANCE``, by the F distribution), alpha is not the
-ratio of noise and function. It is too small where it vanishes beside a singular kernel: J / N is then what the kernel
-does not reach of the targets, over N and not over how many samples are left by the rank. It is too large where targets
-have almost no noise, and predictions are the same with all small alpha. In both cases the noise is that of the
-residuals, sigma^2 = r, and tau = a'K a / df. Where q 1'H 1 > N, J tells more of the error of the mean than of all else:
-the noise is r, too, and tau that of J, which the error of the mean needs. Where N - 1 - tr K M < 1 nothing tells of
-noise: it stays tau alpha, and a warning says so.
+where M = H - H 1 1'H / 1'H 1 and c = M y do not depend on the mean (without intercept M = H and N in place of N - 1).
+Where one estimate exceeds the other significantly (``_CHANCE``, by the F distribution), alpha is not the ratio of noise
+and function. It is too small where it vanishes relative to a singular kernel: J / N is then the part of the targets
+outside the range of the kernel, divided by N instead of N minus the rank. It is too large where targets have almost no
+noise, and predictions are the same for all small alpha. In both cases the noise is estimated from the residuals,
+sigma^2 = r, and tau = a'K a / df. Where q 1'H 1 > N, J depends mostly on the error of the mean: the noise is r, too,
+and tau is that of J, which is needed for the error of the mean. Where N - 1 - tr K M < 1 the noise cannot be estimated:
+sigma^2 = tau alpha is used, with a warning.
 
-A weight of two is a sample that is there twice, and N samples have the log density
+A sample of weight two counts as two equal samples, and N samples have the log density
 
     -(N + N log(2 pi J / N) + log det(S^{1/2} K S^{1/2} + alpha I) + (N - n) log alpha) / 2        with tau = J / N
 
@@ -59,11 +60,13 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.machines.ridge.precision import Precision
 
-_CHANCE = 1e-3  # on each side, of targets so contrary to an alpha that is the ratio of noise and function
+_CHANCE = (
+    1e-3  # probability on each side, if alpha is the ratio of noise and function, of estimates that differ so much
+)
 
 
 class LinearSmoother(Protocol):
-    """What the criteria ask of a linear map of targets to fitted values."""
+    """The interface of a linear map of targets to fitted values for the criteria."""
 
     @property
     def weight(self) -> Array: ...
@@ -83,7 +86,7 @@ class LinearSmoother(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class VarianceScales:
-    """How large function and noise are, as a Gaussian process.
+    """The variances of function and noise, as a Gaussian process.
 
     Parameters
     ----------
@@ -99,15 +102,15 @@ class VarianceScales:
         cls,
         scale: Array,
         alpha: float,
-        parts: tuple[Array, Array],
+        energies: tuple[Array, Array],
         degrees: tuple[float, float],
         of_mean: bool = False,
     ) -> VarianceScales:
-        """From what J tells of tau, and from a'K a and alpha^2 c'S^{-1} c with the samples that each has.
+        """From tau as estimated by J, and from a'K a and alpha^2 c'S^{-1} c with the degrees of freedom of each.
 
-        ``of_mean`` says that J tells of the error of the mean alone.
+        ``of_mean`` says that J depends mostly on the error of the mean.
         """
-        function, residuals = parts
+        function, residuals = energies
         of_function, of_noise = degrees
         noise = alpha * scale
         if of_noise < 1.0:
@@ -126,23 +129,23 @@ class VarianceScales:
 
     def deviations(self, alpha: float, variances: Array, lengths: Callable[[], Array]) -> Array:
         """The roots of (1), shape (r, t); ``lengths`` gives 1 + w'S^{-1}w, shape (r,), where they are needed."""
-        found = np.outer(variances, self.function)
-        beside = self.noise - alpha * self.function
-        if beside.any():
-            found += np.outer(lengths(), beside)
-        return np.sqrt(np.maximum(found, 0.0))
+        variances_of_errors = np.outer(variances, self.function)
+        excess_noise = self.noise - alpha * self.function
+        if excess_noise.any():
+            variances_of_errors += np.outer(lengths(), excess_noise)
+        return np.sqrt(np.maximum(variances_of_errors, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
 class Smoother:
-    """A solution of the ridge machine, and what its kernel matrix says of it.
+    """A solution of the ridge machine, with the statistics that follow from its kernel matrix.
 
     Parameters
     ----------
     precision : H
     coef : array (n, t), a of each target
-    fit_intercept : bool, whether the mean of the targets was taken off
-    rest : array (n, t), what the predictor leaves of the targets, where that is not alpha S^{-1} a
+    fit_intercept : bool, whether the mean of the targets was subtracted
+    rest : array (n, t), the residuals of the targets, where these are not alpha S^{-1} a
     """
 
     precision: Precision
@@ -187,8 +190,8 @@ class Smoother:
         return self.precision.alpha * self.coef / self.weight[:, None]
 
     @cached_property
-    def _whole(self) -> Array:
-        """a with the part that makes a function that is zero."""
+    def _full_coefficients(self) -> Array:
+        """a with the coefficients whose function is zero."""
         if self.rest is None:
             return self.coef
         return self.weight[:, None] * self.rest / self.precision.alpha
@@ -233,7 +236,7 @@ class Smoother:
     @cached_property
     def left_out(self) -> Array:
         """The residuals r of samples that are left out one by one, shape (n, t)."""
-        a = self._whole
+        a = self._full_coefficients
         if self.fit_intercept:
             a = a + (self._ones * self.weight / (self.count - self.weight))[:, None] * self._centred
         return a / self.precision.diagonal[:, None]
@@ -247,7 +250,7 @@ class Smoother:
         noise : array (t,), the variance of the noise for "cp", "aic" and "bic"; that of this model if not given
         """
         rss = self.weight @ self.residuals**2
-        # a constant target has no noise to compare with, and none is left of a function that fits all samples
+        # a constant target has no noise to compare with, nor has a function that fits all samples
         with np.errstate(divide="ignore", invalid="ignore"):
             return CRITERIA[name](self, rss, self.residual_variance if noise is None else noise)
 
@@ -272,25 +275,27 @@ class Smoother:
         ValueError : where the weights of the samples add up to one sample or less
         """
         function, residuals = self.energies
-        known = noise = self.count
-        told_by_mean = False
+        expected = noise = self.count
+        mean_dominates = False
         degrees = self.degrees_of_freedom
         if self.fit_intercept:
             total = float(self._ones.sum())  # 1'H 1
             of_mean = self._of_mean * total
-            known = known - 2.0 + of_mean
-            told_by_mean = of_mean > self.count
-            own = self.precision.alpha * (self._ones / self.weight)  # alpha S^{-1} H 1
-            noise -= float(self._ones @ own) / total
-            residuals = self.weight @ (self.residuals - np.outer(own, self._whole.sum(axis=0) / total)) ** 2
-        if known <= 0.0:
+            expected = expected - 2.0 + of_mean
+            mean_dominates = of_mean > self.count
+            image = self.precision.alpha * (self._ones / self.weight)  # alpha S^{-1} H 1
+            noise -= float(self._ones @ image) / total
+            residuals = (
+                self.weight @ (self.residuals - np.outer(image, self._full_coefficients.sum(axis=0) / total)) ** 2
+            )
+        if expected <= 0.0:
             raise ValueError(
                 f"the weights of the samples add up to {self.count:.3g}, and noise is estimated from that many "
                 "samples: multiply them so that they count samples"
             )
-        parts = function, residuals
+        energies = function, residuals
         return VarianceScales.of(
-            self.energy / known, self.precision.alpha, parts, (degrees, noise - degrees), told_by_mean
+            self.energy / expected, self.precision.alpha, energies, (degrees, noise - degrees), mean_dominates
         )
 
     @property
@@ -306,9 +311,9 @@ class Smoother:
         cross : array (r, n) of kernel values, or (r, q) of features where the precision is that of features
         prior : array (r,), k(x, x)
         """
-        rest = self.precision.alpha + self.precision.conditional_variance(cross, prior)
+        variances = self.precision.alpha + self.precision.conditional_variance(cross, prior)
         if self.fit_intercept:
-            rest = rest + self._of_mean * (1.0 - self.precision.values_at(cross, self._ones)) ** 2
+            variances = variances + self._of_mean * (1.0 - self.precision.values_at(cross, self._ones)) ** 2
 
         def lengths() -> Array:
             squares = 1.0 + self.precision.squared_weights(cross)
@@ -317,19 +322,21 @@ class Smoother:
             inner = self.precision.values_at(cross, self._ones)  # k_x'H 1
             return np.asarray(squares + (1.0 - inner**2) / self.count)  # 2 (1 - k_x'H 1) k_x'H 1 + (1 - k_x'H 1)^2
 
-        return self.scales.deviations(self.precision.alpha, rest, lengths)
+        return self.scales.deviations(self.precision.alpha, variances, lengths)
 
     @cached_property
     def left_out_deviations(self) -> Array:
-        """Those of the samples that are left out one by one, (n, t)."""
+        """Standard deviations of the residuals of samples that are left out one by one, (n, t)."""
         s = self.weight
         N = self.count
         diagonal = self.precision.diagonal
-        rest = 1.0 / diagonal
+        variances = 1.0 / diagonal
         if self.fit_intercept:
-            own = self.precision.prior + self.precision.alpha / s
-            others = (self._of_mean * N**2 - 2.0 * s * self._image + s**2 * own) / (N - s) ** 2
-            rest = rest + (self._ones / diagonal) ** 2 * others
+            diagonal_of_targets = self.precision.prior + self.precision.alpha / s
+            variances_of_mean = (self._of_mean * N**2 - 2.0 * s * self._image + s**2 * diagonal_of_targets) / (
+                N - s
+            ) ** 2
+            variances = variances + (self._ones / diagonal) ** 2 * variances_of_mean
 
         def lengths() -> Array:
             squares = self.precision.own_squared_weights
@@ -338,8 +345,8 @@ class Smoother:
                 squares = squares - 2.0 * c * (self._ones - diagonal) + c**2 * (N - s)
             return np.asarray(squares / diagonal**2 + 1.0 - 1.0 / s)
 
-        # of a weight s the observation has noise alpha / s, and one of weight one has alpha
-        return self.scales.deviations(self.precision.alpha, rest + self.precision.alpha * (1.0 - 1.0 / s), lengths)
+        # the noise of an observation of weight s is alpha / s, that of an observation of weight one is alpha
+        return self.scales.deviations(self.precision.alpha, variances + self.precision.alpha * (1.0 - 1.0 / s), lengths)
 
     @property
     def log_evidence(self) -> Array:

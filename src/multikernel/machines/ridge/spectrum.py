@@ -1,14 +1,14 @@
 """Ridge regression for every alpha from one spectrum.
 
-With K = U diag(l) U', U of orthonormal columns (n, r), Z = U'Y and the part P = Y - U Z of the targets that K does not
-reach
+With K = U diag(l) U', U of orthonormal columns (n, r), Z = U'Y and the part P = Y - U Z of the targets outside the
+range of K
 
     A = (K + alpha I)^{-1} Y = C + P / alpha,        C = U (l + alpha)^{-1} Z
 
-The functions of A and of C are the same, since P makes the function zero. Where alpha is small, P / alpha is so large
-that rounding of it would be seen in them, so C is what predicts. Eigenvalues that rounding left below zero are zero.
-Where all others are far above what the decomposition resolves, those that are no larger than that are zero too: there
-the matrix has a null space.
+The functions of A and C are the same, since the function of P is zero. Where alpha is small, P / alpha is so large that
+its rounding would be visible in the function, so C is used for predictions. Negative eigenvalues, which are rounding,
+are set to zero. Eigenvalues up to the resolution of the decomposition are also set to zero if all others are far larger
+than it: then the matrix has a null space.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def beyond(U: Array, Y: Array) -> Array:
 def remainder(projection: Callable[[Array], Array], Y: Array) -> Array:
     """Y less an orthogonal projection of it; zero where it is rounding."""
     P = Y
-    for _ in range(2):  # the second time takes off what the first left by rounding, which 1 / alpha would make large
+    for _ in range(2):  # the second time removes rounding errors of the first, which 1 / alpha would magnify
         P = P - projection(P)
     reached = np.linalg.norm(P, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0)
     return np.where(reached, 0.0, P)

@@ -2,10 +2,10 @@
 
     max_x  s'x - 1/2 x'A x,    low <= x <= high,    1'x = 0, if there is an equality
 
-A = U'U with U stored by rows. Newton's step is cut at the first bound that it meets; that variable stays there, its row
-and column are taken out of the factor by rotations, and the others take a step of their own. A variable that met its
-bound does not come back: the result need not be the optimum, but the objective rises all the way. Triangular solves are
-backward stable, so a nearly singular A is no obstacle: a long step has a small residual.
+A = U'U with U stored by rows. Newton's step ends at the first bound that it reaches; that variable stays there, its row
+and column are removed from the factor by rotations, and the other variables make a new step. A variable does not leave
+a bound again: the result need not be the optimum, but every step increases the objective. Triangular solves are
+backward stable, so a nearly singular A is no problem: a long step has a small residual.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def solve(U, m, x):  # type: ignore[no-untyped-def]
     for k in range(m):
         x[k] /= U[k, k]
         value = x[k]
-        row, rest = U[k, k + 1 : m], x[k + 1 : m]
-        for t in range(len(rest)):
-            rest[t] -= value * row[t]
+        row, tail = U[k, k + 1 : m], x[k + 1 : m]
+        for t in range(len(tail)):
+            tail[t] -= value * row[t]
     for k in range(m - 1, -1, -1):
-        row, rest = U[k, k + 1 : m], x[k + 1 : m]
+        row, tail = U[k, k + 1 : m], x[k + 1 : m]
         total = 0.0
-        for t in range(len(rest)):
-            total += row[t] * rest[t]
+        for t in range(len(tail)):
+            total += row[t] * tail[t]
         x[k] = (x[k] - total) / U[k, k]
 
 
@@ -52,12 +52,12 @@ def remove(U, m, k):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def climb_within(U, s, low, high, equality, most):  # type: ignore[no-untyped-def]
-    """x, after meeting at most so many bounds. U is overwritten."""
+def climb_within(U, s, low, high, equality, limit):  # type: ignore[no-untyped-def]
+    """x, after at most ``limit`` bounds were reached. U is overwritten."""
     m = len(s)
     x, live, slope = np.zeros(m), np.arange(m), s.copy()
     d, ones = np.empty(m), np.empty(m)
-    for _ in range(most + 1):
+    for _ in range(limit + 1):
         multiplier = 0.0  # of the equality
         for t in range(m):
             d[t] = slope[t]
@@ -68,15 +68,15 @@ def climb_within(U, s, low, high, equality, most):  # type: ignore[no-untyped-de
             multiplier = d[:m].sum() / ones[:m].sum()
             for t in range(m):
                 d[t] -= multiplier * ones[t]
-        part, first, end = 1.0, -1, 0.0
+        fraction, first, end = 1.0, -1, 0.0
         for t in range(m):
             bound = high[live[t]] if d[t] > 0.0 else low[live[t]]
             distance = bound - x[live[t]]
-            if d[t] != 0.0 and distance / d[t] < part:
-                part, first, end = distance / d[t], t, bound
+            if d[t] != 0.0 and distance / d[t] < fraction:
+                fraction, first, end = distance / d[t], t, bound
         for t in range(m):
-            x[live[t]] += part * d[t]
-            slope[t] = (1.0 - part) * (slope[t] - multiplier)
+            x[live[t]] += fraction * d[t]
+            slope[t] = (1.0 - fraction) * (slope[t] - multiplier)
         if first < 0 or m == 1:
             break
         x[live[first]] = end

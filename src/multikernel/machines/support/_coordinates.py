@@ -2,8 +2,8 @@
 
     max_a  p'a - 1/2 sum rho a^2 - 1/2 b'K b - c (1'b - total) - size/2 (1'b - total)^2,    b = E a,  0 <= a <= u
 
-With v = diag(w) F'b kept up to date a variable costs two passes over its sample's features. Columns without weight are
-left out by blocks: ``first`` and ``last`` are where a block begins and ends.
+Since v = diag(w) F'b is updated in every step, a variable costs two passes over its sample's features. Columns without
+weight are left out by blocks: block k of the others is ``first[k]`` to ``last[k]``.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ def ascend(F, w, first, last, order, sample, sign, linear, upper, ridge, curvatu
             continue
         worst = max(worst, abs(slope))
         step = slope / max(curvature[j], 1e-300)
-        new = min(max(a[j] + step, 0.0), upper[j])
-        change = sign[j] * (new - a[j])
+        value = min(max(a[j] + step, 0.0), upper[j])
+        change = sign[j] * (value - a[j])
         if change == 0.0:
             continue
-        a[j] = new
+        a[j] = value
         state[0] += change
         row = F[i]
         for k in range(len(first)):

@@ -2,10 +2,10 @@
 
     max_b  c'b - 1/2 sum_j ridge_j b_j^2 - 1/2 (E b)'K (E b),    low <= b <= high,    1'b fixed, if there is an equality
 
-One or two variables b_j for each sample, j mod n being the sample. The gradient c - K E b - ridge b is kept up to date.
-With the equality a step raises i, whose gradient is largest, and lowers j by as much, chosen for the largest gain that
-a full second-order step would bring (Fan, Chen and Lin 2005); without it a step moves the one variable of largest gain.
-The matrix is dense, so nothing is cached, and nothing is shrunk: a pass costs little more than a copy.
+There are one or two variables b_j for each sample j mod n. The gradient c - K E b - ridge b is updated in every step.
+With the equality a step raises the variable i with the largest gradient, and lowers by as much the variable j for which
+a full second-order step would gain most (Fan, Chen and Lin 2005); without it a step moves the variable of largest gain.
+The matrix is dense, so there is no cache and no shrinking: a pass costs little more than a copy.
 
 The loops keep LANES running maxima side by side, which lets the compiler use vector registers. ``rise`` and ``fall``
 are minus infinity where a variable cannot go up or down, else 0, which spares branches.
@@ -23,25 +23,25 @@ LANES = 64  # a multiple of what vector registers hold
 
 @njit(nogil=True, cache=True)
 def largest(gradient, rise, row, other, step, lanes):  # type: ignore[no-untyped-def]
-    """gradient -= step (row - other) for one variable a sample; the largest gradient + rise, and where it is."""
+    """gradient -= step (row - other) for one variable per sample; the largest gradient + rise, and its position."""
     n = len(gradient)
-    whole = n - n % LANES
+    blocks_end = n - n % LANES
     lanes[:] = -np.inf
-    for k in range(0, whole, LANES):
+    for k in range(0, blocks_end, LANES):
         s, u, x, z = gradient[k : k + LANES], rise[k : k + LANES], row[k : k + LANES], other[k : k + LANES]
         for t in range(LANES):
-            new = s[t] - step * (np.float64(x[t]) - np.float64(z[t]))
-            s[t] = new
-            new += u[t]
-            lanes[t] = new if new > lanes[t] else lanes[t]
+            value = s[t] - step * (np.float64(x[t]) - np.float64(z[t]))
+            s[t] = value
+            value += u[t]
+            lanes[t] = value if value > lanes[t] else lanes[t]
     lane = np.argmax(lanes)
     best, where = lanes[lane], -1
     if best > -np.inf:
-        for t in range(lane, whole, LANES):
+        for t in range(lane, blocks_end, LANES):
             if gradient[t] + rise[t] == best:
                 where = t
                 break
-    for t in range(whole, n):
+    for t in range(blocks_end, n):
         gradient[t] -= step * (np.float64(row[t]) - np.float64(other[t]))
         if gradient[t] + rise[t] > best:
             best, where = gradient[t] + rise[t], t
@@ -50,31 +50,31 @@ def largest(gradient, rise, row, other, step, lanes):  # type: ignore[no-untyped
 
 @njit(nogil=True, cache=True)
 def pair_gain(slope, curvature):  # type: ignore[no-untyped-def]
-    """Twice what a full second-order step gains: slope^2 / curvature where the slope is positive."""
+    """Twice the gain of a full second-order step: slope^2 / curvature where the slope is positive."""
     slope = slope if slope > 0.0 else 0.0
     return slope * slope / (curvature if curvature > TINY else TINY)
 
 
 @njit(nogil=True, cache=True)
-def partner(gradient, fall, diagonal, row, top, own, lanes):  # type: ignore[no-untyped-def]
-    """The largest gain of lowering one variable by what another of gradient ``top`` is raised, and where it is."""
+def partner(gradient, fall, diagonal, row, top, own_diagonal, lanes):  # type: ignore[no-untyped-def]
+    """The largest gain of lowering one variable while another of gradient ``top`` is raised, and its position."""
     n = len(gradient)
-    whole = n - n % LANES
+    blocks_end = n - n % LANES
     lanes[:] = 0.0
-    for k in range(0, whole, LANES):
+    for k in range(0, blocks_end, LANES):
         s, u, d, x = gradient[k : k + LANES], fall[k : k + LANES], diagonal[k : k + LANES], row[k : k + LANES]
         for t in range(LANES):
-            gain = pair_gain(top - s[t] + u[t], own + d[t] - 2.0 * np.float64(x[t]))
+            gain = pair_gain(top - s[t] + u[t], own_diagonal + d[t] - 2.0 * np.float64(x[t]))
             lanes[t] = gain if gain > lanes[t] else lanes[t]
     lane = np.argmax(lanes)
     best, where = lanes[lane], -1
     if best > 0.0:
-        for t in range(lane, whole, LANES):
-            if pair_gain(top - gradient[t] + fall[t], own + diagonal[t] - 2.0 * np.float64(row[t])) == best:
+        for t in range(lane, blocks_end, LANES):
+            if pair_gain(top - gradient[t] + fall[t], own_diagonal + diagonal[t] - 2.0 * np.float64(row[t])) == best:
                 where = t
                 break
-    for t in range(whole, n):
-        gain = pair_gain(top - gradient[t] + fall[t], own + diagonal[t] - 2.0 * np.float64(row[t]))
+    for t in range(blocks_end, n):
+        gain = pair_gain(top - gradient[t] + fall[t], own_diagonal + diagonal[t] - 2.0 * np.float64(row[t]))
         if gain > best:
             best, where = gain, t
     return best, where
@@ -82,32 +82,32 @@ def partner(gradient, fall, diagonal, row, top, own, lanes):  # type: ignore[no-
 
 @njit(nogil=True, cache=True)
 def single_gain(slope, rise, fall, curvature):  # type: ignore[no-untyped-def]
-    """The same for one variable, where it can go up or down as its slope says."""
+    """Twice the gain of a step of one variable, where it can move in the direction of its slope."""
     return pair_gain(slope + rise if slope > 0.0 else fall - slope, curvature)
 
 
 @njit(nogil=True, cache=True)
 def steepest(gradient, rise, fall, diagonal, row, step, lanes):  # type: ignore[no-untyped-def]
-    """gradient -= step row for one variable a sample; the largest gain of a step of one variable, and where it is."""
+    """gradient -= step row for one variable per sample; the largest gain of one variable, and its position."""
     n = len(gradient)
-    whole = n - n % LANES
+    blocks_end = n - n % LANES
     lanes[:] = 0.0
-    for k in range(0, whole, LANES):
+    for k in range(0, blocks_end, LANES):
         s, x, d = gradient[k : k + LANES], row[k : k + LANES], diagonal[k : k + LANES]
         u, v = rise[k : k + LANES], fall[k : k + LANES]
         for t in range(LANES):
-            new = s[t] - step * np.float64(x[t])
-            s[t] = new
-            gain = single_gain(new, u[t], v[t], d[t])
+            value = s[t] - step * np.float64(x[t])
+            s[t] = value
+            gain = single_gain(value, u[t], v[t], d[t])
             lanes[t] = gain if gain > lanes[t] else lanes[t]
     lane = np.argmax(lanes)
     best, where = lanes[lane], -1
     if best > 0.0:
-        for t in range(lane, whole, LANES):
+        for t in range(lane, blocks_end, LANES):
             if single_gain(gradient[t], rise[t], fall[t], diagonal[t]) == best:
                 where = t
                 break
-    for t in range(whole, n):
+    for t in range(blocks_end, n):
         gradient[t] -= step * np.float64(row[t])
         gain = single_gain(gradient[t], rise[t], fall[t], diagonal[t])
         if gain > best:
@@ -117,7 +117,7 @@ def steepest(gradient, rise, fall, diagonal, row, step, lanes):  # type: ignore[
 
 @njit(nogil=True, cache=True)
 def relative_gap(gradient, b, c, low, high, ridge, intercept, floor):  # type: ignore[no-untyped-def]
-    """Primal minus dual value at an intercept, as a part of the primal value, or of ``floor`` where that is larger."""
+    """Primal minus dual value at an intercept, relative to the primal value, or to ``floor`` where that is larger."""
     excess, value = 0.0, 0.0
     for t in range(len(b)):
         slope = gradient[t] - intercept
@@ -135,7 +135,7 @@ def relative_gap(gradient, b, c, low, high, ridge, intercept, floor):  # type: i
 
 @njit(nogil=True, cache=True)
 def middle(gradient, b, low, high):  # type: ignore[no-untyped-def]
-    """An intercept: the mean gradient of the variables between their bounds; else the middle of the interval."""
+    """An intercept: the mean gradient of variables between bounds; if there are none, the middle of its interval."""
     total = 0.0
     count = 0
     top = -np.inf
@@ -159,7 +159,7 @@ def middle(gradient, b, low, high):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def move(t, step, b, low, high, gradient, ridge, rise, fall):  # type: ignore[no-untyped-def]
-    """Move one variable, exactly to its bound where the step leads there; its own ridge changes its gradient."""
+    """Move one variable, exactly to its bound where the step ends there; its ridge changes its gradient."""
     if step > 0.0:
         b[t] = high[t] if step == high[t] - b[t] else b[t] + step
     else:
@@ -170,10 +170,10 @@ def move(t, step, b, low, high, gradient, ridge, rise, fall):  # type: ignore[no
 
 
 @njit(nogil=True, cache=True)
-def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max_iter):  # type: ignore[no-untyped-def]
+def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, interval, max_iter):  # type: ignore[no-untyped-def]
     """Move b (in place, with its gradient) uphill: at most max_iter steps, or until the relative gap is at most tol.
 
-    The gap is computed after ``every`` so many steps. Returns the number of steps, the first and the last gap.
+    The gap is computed once every ``interval`` steps. Returns the number of steps, the first and the last gap.
     """
     n = len(K)
     N = len(b)
@@ -187,7 +187,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
         diagonal[t] = np.float64(K[t % n, t % n]) + ridge[t]
         rise[t] = 0.0 if b[t] < high[t] else -np.inf
         fall[t] = 0.0 if low[t] < b[t] else -np.inf
-    i = 0  # the last step, which the pass that looks for the next one takes off the gradient
+    i = 0  # of the last step, whose change of the gradient is made in the pass that chooses the next one
     j = 0
     length = 0.0
     for step in range(max_iter + 1):
@@ -201,7 +201,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
                 best, where = steepest(g, u, v, d, K[i % n], length, lanes)
             if best > top:
                 top, up = best, k + where
-        if step % every == 0 or step == max_iter:
+        if step % interval == 0 or step == max_iter:
             intercept = middle(gradient, b, low, high) if equality else 0.0
             gap = relative_gap(gradient, b, c, low, high, ridge, intercept, floor)
             first = gap if step == 0 else first
@@ -225,7 +225,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
         if j < 0:
             return step, first, gap
         curvature = diagonal[i] + diagonal[j] - 2.0 * np.float64(K[i % n, j % n])
-        curvature = max(curvature, EPS * (diagonal[i] + diagonal[j]), TINY)  # a step longer than that is noise
+        curvature = max(curvature, EPS * (diagonal[i] + diagonal[j]), TINY)  # a smaller curvature is rounding
         length = min((top - gradient[j]) / curvature, high[i] - b[i], b[j] - low[j])
         move(i, length, b, low, high, gradient, ridge, rise, fall)
         move(j, -length, b, low, high, gradient, ridge, rise, fall)

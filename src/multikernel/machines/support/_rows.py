@@ -1,4 +1,4 @@
-"""Passes over rows of a dense symmetric matrix, compiled; for parts of a matrix that a copy would only make slower."""
+"""Passes over rows of a dense symmetric matrix, compiled, which use parts of the matrix without a copy."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
 """Pairwise steps and Newton steps alternately, towards the optimum of a support program.
 
-Pairwise steps (``_pairwise``) find which variables lie between their bounds; Newton steps on these (``bounded_newton``)
-find their values. It is not known beforehand which of the two is faster. So they alternate, and the pairwise steps go
-on for about as long as the next Newton step will take: whichever is faster, the other at most doubles the time. Upper
-bounds may be so large that the last digits of the slopes times these are more than the whole value: no step can lead to
-a small gap then, and the steps go on only while they gain much.
+Pairwise steps (``_pairwise``) find which variables are between their bounds; Newton steps on these (``bounded_newton``)
+find their values. It is not known beforehand which of the two is faster. So they alternate, and pairwise steps take
+about as much time as the next Newton step will: if one of the methods is faster, the other at most doubles the total
+time. Upper bounds may be so large that rounding errors of the slopes, times these bounds, exceed the value itself: then
+no step can reach a small gap, and steps continue only while they gain much.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ def ascent(
     floor: float,
     tol: float,
     max_iter: int,
-    work: Array,
+    buffer: Array,
 ) -> tuple[Array, int]:
-    """Signed variables of a higher dual value, and the steps that led there.
+    """Signed variables of a higher dual value, and the number of steps to them.
 
-    It ends where the relative gap is likely at most ``tol``, where no step leads up, where rounding hides what steps
-    gain, or after some rounds.
+    The ascent ends where the relative gap is likely at most ``tol``, where no step leads up, where the gain of steps is
+    less than rounding, or after some rounds.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def ascent(
     floor : float, a value of the program that counts as zero
     tol : float, the relative gap to reach
     max_iter : int, steps at most
-    work : flat array, memory for the linear systems
+    buffer : flat array, memory for the linear systems
     """
     from multikernel.machines.support import _pairwise
 
@@ -58,15 +58,17 @@ def ascent(
     c = program.sign * program.linear
     value = 0.5 * float(b @ (c + gradient))
     for _ in range(30):  # then the caller computes the gradient afresh
-        most = min(length, max_iter - steps)
-        made, first, gap = _climb(K, program, b, gradient, floor, tol, most)
-        steps += made
+        limit = min(length, max_iter - steps)
+        pairwise_steps, first, gap = _climb(K, program, b, gradient, floor, tol, limit)
+        steps += pairwise_steps
         last = value
         value = 0.5 * float(b @ (c + gradient))
         if gap <= tol or steps >= max_iter or out_of_time(program.n):
             break
-        # the longest turn would gain less than 1/100 of the value
-        if (value - last) * longest < 0.01 * abs(value) * made and hopeless(program, b, gradient, sizes, floor):
+        # the longest sequence of pairwise steps would gain less than 1/100 of the value
+        if (value - last) * longest < 0.01 * abs(value) * pairwise_steps and hopeless(
+            program, b, gradient, sizes, floor
+        ):
             break
         # a Newton step that left a tenth of the gap has changed bounds, and the next one may as well
         patience = min(2 * patience, _PATIENCE) if first > 0.1 * before else 1
@@ -77,33 +79,33 @@ def ascent(
         F = candidates(program, b, gradient, intercept)
         length = patience * _newton_cost(len(F), len(b))
         # above a gap of a tenth bounds still change so much that a Newton step has to be 20 times cheaper
-        if _sooner(made, first, gap, tol, length if gap < 0.1 else 20 * length):
+        if _sooner(pairwise_steps, first, gap, tol, length if gap < 0.1 else 20 * length):
             continue
-        proposal = newton_step(K, program, b, gradient, intercept, F, work, patience)
+        proposal = newton_step(K, program, b, gradient, intercept, F, buffer, patience)
         if proposal is not None:
             b, gradient = proposal
             before = gap
             steps += 1
-        elif made < length:
+        elif pairwise_steps < length:
             break
     return b, steps
 
 
 def _climb(
-    K: Array, program: SupportProgram, b: Array, gradient: Array, floor: float, tol: float, most: int
+    K: Array, program: SupportProgram, b: Array, gradient: Array, floor: float, tol: float, max_steps: int
 ) -> tuple[int, float, float]:
-    """Pairwise steps, in pieces that can be interrupted: how many, and the gaps before and after them."""
+    """Pairwise steps, in pieces between which they can be interrupted: their number, and the gaps before and after."""
     from multikernel.machines.support import _pairwise
 
     c = program.sign * program.linear
     piece = max(1, PIECE // (_STEP + len(b)))
-    every = max(32, len(b) // 32)
-    made = 0
+    interval = max(32, len(b) // 32)
+    steps = 0
     first = np.inf
     while True:
         check_interrupted()
-        asked = min(piece, most - made)
-        more, start, gap = _pairwise.ascend(
+        requested = min(piece, max_steps - steps)
+        steps_of_piece, start, gap = _pairwise.ascend(
             K,
             c,
             program.low,
@@ -114,18 +116,18 @@ def _climb(
             gradient,
             floor,
             tol,
-            every,
-            asked,
+            interval,
+            requested,
         )
-        if not made:
+        if not steps:
             first = start
-        made += more
-        if more < asked or made == most or gap <= tol or out_of_time(program.n):
-            return made, first, gap
+        steps += steps_of_piece
+        if steps_of_piece < requested or steps == max_steps or gap <= tol or out_of_time(program.n):
+            return steps, first, gap
 
 
 def hopeless(program: SupportProgram, b: Array, gradient: Array, sizes: Array, floor: float) -> bool:
-    """Whether rounding of the slopes hides all of the value: then a gap says nothing, whatever steps follow."""
+    """Whether the rounding error of the slopes exceeds the value, so that no steps can lead to a meaningful gap."""
     a = program.sign * b
     f = (program.sign * program.linear - gradient - program.ridge * b)[: program.n]
     value = 0.5 * float(b @ (program.sign * program.linear + gradient))
@@ -133,9 +135,9 @@ def hopeless(program: SupportProgram, b: Array, gradient: Array, sizes: Array, f
     return hidden > max(abs(value), floor)
 
 
-def _sooner(made: int, first: float, last: float, tol: float, steps: int) -> bool:
-    """Whether pairwise steps reach the gap within so many more, at the rate of those just made."""
-    return made > 0 and last < first and made * np.log(last / tol) <= steps * np.log(first / last)
+def _sooner(steps_made: int, first: float, last: float, tol: float, allowed: int) -> bool:
+    """Whether pairwise steps would reach the gap within ``allowed`` more, at the rate of those just made."""
+    return steps_made > 0 and last < first and steps_made * np.log(last / tol) <= allowed * np.log(first / last)
 
 
 def _newton_cost(unknowns: int, variables: int) -> int:

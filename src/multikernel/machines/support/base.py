@@ -1,8 +1,8 @@
-"""Support vector machines: how the quadratic program that they share is solved.
+"""Support vector machines: the solution of the quadratic program that they share.
 
-Turns of pairwise and Newton steps (``ascent``) go on until the certificate is small enough: the difference of primal
-and dual value, with a fresh gradient and the intercept that makes the primal smallest, relative to the primal. On a
-matrix that is not stored the program is solved on a working set of samples (``working_samples``).
+Pairwise and Newton steps alternate (``ascent``) until the certificate is small enough: the difference of primal and
+dual value, with a fresh gradient and the intercept that makes the primal smallest, relative to the primal. On a matrix
+that is not stored the program is solved on a working set of samples (``working_samples``).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 from multikernel.tuning import SYSTEM_VALUES
 
-# n q^2: where it is more, passes over q features come before systems of them. With 4,000 to 40,000 samples and 200
+# n q^2: if it is larger, passes over q features are tried before systems of them. With 4,000 to 40,000 samples and 200
 # features passes took a third to a thirtieth of the time with C up to 1, and as long with C = 100 and a gap of 1e-6.
 _SYSTEM = 1e8
-_REFINED = 1e-6  # gap of a last solution, as a part of the problem's gap
+_REFINED = 1e-6  # gap of a last solution, relative to the gap of the problem
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +60,14 @@ class SupportMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for a target of shape (n,); ``warm`` holds the program's variables at an earlier solution."""
+        """Solve for a target of shape (n,); ``warm`` has the program's variables at an earlier solution."""
         return self.solve_program(gram, self.program(target, sample_weight), warm)
 
     def with_tolerance(self, tol: float) -> Self:
         return replace(self, tol=tol)
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
-        """Solve a program that ``program`` made, from variables of shape (N,); those of another shape are not used."""
+        """Solve a program returned by ``program``, from variables (N,); those of another shape are not used."""
         check_gram(gram, program.n)
         if not gram.stored and program.total == 0.0:  # few samples may not reach a sum that is not zero
             return self._on_working_samples(gram, program, warm)
@@ -85,44 +85,44 @@ class SupportMachine(Machine):
         b = program.sign * program.feasible(warm)
         sizes = roots(np.diagonal(K))
         floor = value_floor(program, sizes)
-        found, gradient = certified(K, program, b, sizes, self.tol)
-        if found.converged:
-            return found
-        best = found
+        current, gradient = certified(K, program, b, sizes, self.tol)
+        if current.converged:
+            return current
+        best = current
         stalled = 0  # rounds in a row without progress
-        work = np.empty(min(len(b) ** 2, SYSTEM_VALUES))
-        while not best.converged and found.n_iter < self.max_iter and not out_of_time(program.n):
-            left = self.max_iter - found.n_iter
-            b, made = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, left, work)
-            found, gradient = certified(K, program, b, sizes, self.tol, found.n_iter + made, found.history)
-            stalled = 0 if found.gap < NO_PROGRESS * best.gap else stalled + 1
-            if found.gap <= best.gap:
-                best = found
-            best = replace(best, n_iter=found.n_iter, history=found.history)
-            if stalled > 0 and within_rounding(K, program, found, gradient):
+        buffer = np.empty(min(len(b) ** 2, SYSTEM_VALUES))
+        while not best.converged and current.n_iter < self.max_iter and not out_of_time(program.n):
+            remaining = self.max_iter - current.n_iter
+            b, steps = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, remaining, buffer)
+            current, gradient = certified(K, program, b, sizes, self.tol, current.n_iter + steps, current.history)
+            stalled = 0 if current.gap < NO_PROGRESS * best.gap else stalled + 1
+            if current.gap <= best.gap:
+                best = current
+            best = replace(best, n_iter=current.n_iter, history=current.history)
+            if stalled > 0 and within_rounding(K, program, current, gradient):
                 return replace(best, converged=True)
-            if made == 0 or stalled == 5:
+            if steps == 0 or stalled == 5:
                 return best
         return best
 
     def _many_samples(self, gram: Gram, program: SupportProgram) -> ManySamples | None:
-        """The program on features of which a system would cost more than passes over them; None on another matrix."""
+        """The program on features for which a system would cost more than passes; None for another matrix."""
         if not isinstance(gram, FactorGram) or not gram.by_rows:
             return None
-        kept = float(np.count_nonzero(gram.weights))
-        if not few_features(int(kept), program.n) or program.n * kept * kept < _SYSTEM:
+        n_weighted = float(np.count_nonzero(gram.weights))
+        if not few_features(int(n_weighted), program.n) or program.n * n_weighted * n_weighted < _SYSTEM:
             return None
         return ManySamples(program, gram.F, gram.weights, gram.diagonal(), self.tol)
 
     def refined(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
-        """A last solution, from variables that almost are one, of a problem whose own gap is to be ``tol``.
+        """An accurate solution from nearly optimal variables, for a problem that needs a gap of ``tol``.
 
-        The machine's gap enters the scores of the kernels by its square root, so one far smaller is asked for. Rounding
-        may keep these digits from it: the steps are few, and a gap of ``tol`` has converged.
+        The error of the kernels' scores is the square root of the machine's gap, so a far smaller gap is required.
+        Rounding may make it unreachable: the number of steps is limited, and a gap of ``tol`` counts as converged.
         """
         machine = replace(self, tol=max(_REFINED * tol, FINEST_GAP), max_iter=min(self.max_iter, 1000 * len(start)))
-        found = machine.solve_program(gram, program, start)
-        return replace(found, converged=found.converged or found.gap <= tol)
+        solution = machine.solve_program(gram, program, start)
+        return replace(solution, converged=solution.converged or solution.gap <= tol)
 
     def polished(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
         """The former name of ``refined``."""
@@ -136,13 +136,13 @@ class SupportMachine(Machine):
         if warm is not None and warm.shape == program.upper.shape:
             start = program.feasible(warm)
 
-        def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> tuple[Array, int]:
-            own = program.variables(rows)
+        def inner(gram_of_rows: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> tuple[Array, int]:
+            variables = program.variables(rows)
             machine = replace(self, tol=tol, max_iter=steps)
-            found = machine.solve_program(part, program.restricted(rows), part_of(a, own))
-            whole = np.zeros(len(program.sign))
-            whole[own] = found.warm
-            return whole, found.n_iter
+            solution_of_rows = machine.solve_program(gram_of_rows, program.restricted(rows), part_of(a, variables))
+            all_variables = np.zeros(len(program.sign))
+            all_variables[variables] = solution_of_rows.warm
+            return all_variables, solution_of_rows.n_iter
 
         def certify(rows: Array, a: Array) -> Certified:
             f = gram.multiply(program.coef(a))
@@ -150,8 +150,8 @@ class SupportMachine(Machine):
             outside = np.ones(program.n, dtype=bool)
             outside[rows] = False
             allowed = TOLERATED * self.tol * abs(over_all.value) / program.scale
-            own = program.restricted(rows).best_intercept(f[rows])  # with which no sample of the set has to move
-            return Certified(over_all, violations(program, f + own, outside, allowed))
+            variables = program.restricted(rows).best_intercept(f[rows])  # with which no sample of the set has to move
+            return Certified(over_all, violations(program, f + variables, outside, allowed))
 
         first = first_samples(program.sign[: program.n], None if start is None else program.coef(start))
         return on_working_samples(gram, first, start, inner, certify, self.tol, self.max_iter)

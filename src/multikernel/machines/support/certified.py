@@ -1,4 +1,4 @@
-"""What points of a support program prove: the solution with its certificate, and who violates optimality."""
+"""Solutions of a support program with their certificates, and the violations of optimality of each sample."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution
 from multikernel.machines.support.program import SupportProgram
 
-# Of the spread of the samples, or of half the mean self-value: rounding of K leaves few digits of a smaller margin, and
-# a certificate is relative to this.
+# Fraction of the spread of the samples, or of half the mean self-value: smaller margins have few correct digits because
+# of rounding of K, and certificates are relative to this.
 FLOOR = 1e-5
 
 
@@ -21,16 +21,16 @@ def roots(diagonal: Array) -> Array:
 
 
 def value_floor(program: SupportProgram, sizes: Array) -> float:
-    """A value of J that counts as zero; not zero itself where the sum of the coefficients is given.
+    """A value of J that counts as zero; it is positive only where the sum of the coefficients is not zero.
 
-    There K alone says how large the value is, and rounding of K what is left of a value that should be zero.
-    ``sizes`` are the roots of K_ii.
+    Then the value depends only on K, and rounding of K may be all of a value that should be zero. ``sizes`` are the
+    roots of K_ii.
     """
     return floor_at(program, float((sizes * sizes).mean()))
 
 
 def floor_at(program: SupportProgram, self_value: float) -> float:
-    """The same for kernels of this mean self-value."""
+    """The value that counts as zero for kernels of this mean self-value."""
     return FLOOR * 0.5 * program.scale * program.total**2 * self_value
 
 
@@ -45,8 +45,8 @@ def solution(
 ) -> DualSolution:
     """The solution at feasible variables a with values f = K b, and the best intercept.
 
-    Its gap and upper value hold what rounding may hide; that alone does not keep it from having converged. ``sizes``
-    are the roots of K_ii, ``history`` holds the gaps before this one.
+    Its gap and upper value include bounds of rounding errors, which are ignored in the test of convergence. ``sizes``
+    are the roots of K_ii, ``history`` has the earlier gaps.
     """
     coef = program.coef(a)
     intercept = program.best_intercept(f)
@@ -94,8 +94,8 @@ def certified(
 def violations(program: SupportProgram, f: Array, outside: Array, allowed: float) -> Array:
     """By how much each sample violates optimality while its variables are zero: > 0 where they have to rise.
 
-    It is the slope at zero where no slope is positive. Elsewhere it is what the sample adds to the duality gap; the
-    samples outside that add least, and no more than ``allowed`` all together, may be left out.
+    Where no slope is positive, the result is the slope at zero. Elsewhere it is the contribution of the sample to the
+    duality gap; the samples outside with the smallest ones, ``allowed`` in total, may be left out.
     """
     slope = (program.linear - program.sign * f[program.sample]).reshape(-1, program.n)
     loss = program.losses(f).reshape(-1, program.n).sum(axis=0)
@@ -104,12 +104,12 @@ def violations(program: SupportProgram, f: Array, outside: Array, allowed: float
     return np.where(loss > 0.0, loss - (smallest[let_off - 1] if let_off else 0.0), slope.max(axis=0))
 
 
-def within_rounding(K: Array, program: SupportProgram, found: DualSolution, gradient: Array) -> bool:
-    """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
-    if not np.isfinite(found.gap):
+def within_rounding(K: Array, program: SupportProgram, current: DualSolution, gradient: Array) -> bool:
+    """Whether the gap is no larger than the error of the losses by rounding of f = K b."""
+    if not np.isfinite(current.gap):
         return False
-    f = program.sign * program.linear - gradient - program.ridge * program.sign * found.warm
+    f = program.sign * program.linear - gradient - program.ridge * program.sign * current.warm
     size = roots(np.diagonal(K))
-    error = 4.0 * EPS * float(size @ np.abs(found.coef)) * size[program.sample]
-    reach = np.where(np.isfinite(program.upper), program.upper, found.warm)
-    return program.gap(found.warm, f[: program.n], found.intercept) <= program.scale * float(reach @ error)
+    error = 4.0 * EPS * float(size @ np.abs(current.coef)) * size[program.sample]
+    reach = np.where(np.isfinite(program.upper), program.upper, current.warm)
+    return program.gap(current.warm, f[: program.n], current.intercept) <= program.scale * float(reach @ error)

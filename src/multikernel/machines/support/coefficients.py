@@ -1,4 +1,4 @@
-"""Variables of a support program: in the middle of their box, brought to the equality, with their multipliers."""
+"""Variables of a support program: a central point, projection to the equality, and multipliers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def central(program: SupportProgram) -> Array:
 
 
 def feasible(program: SupportProgram, a: Array) -> Array:
-    """Variables of the box brought to the equality, by taking from the side that has too much."""
+    """Variables of the box that satisfy the equality: the side with an excess is scaled down."""
     excess = float(program.sign @ a) - program.total
     if not program.intercept or excess == 0.0:
         return a
@@ -33,9 +33,9 @@ def feasible(program: SupportProgram, a: Array) -> Array:
 
 
 def fitting(program: SupportProgram, a: Array, f: Array) -> tuple[Array, Array, float]:
-    """Multipliers of a >= 0 and of a <= u, and the intercept, at which the slopes at f = K b are in balance.
+    """Multipliers of a >= 0 and of a <= u, and the intercept, for which the derivative in a is zero at f = K b.
 
-    Each is at least the mean size of the slopes; the upper ones are zero where there is no bound.
+    Multipliers are at least the mean size of the slopes, except that those of infinite upper bounds are zero.
     """
     c = program.best_intercept(f)
     slope = program.linear - program.sign * (f + c)[program.sample] - program.ridge * a

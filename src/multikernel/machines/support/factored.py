@@ -1,4 +1,4 @@
-"""Support vector machines on a matrix of few features, K = G G': nothing larger than G is formed.
+"""Support vector machines on a matrix of few features, K = G G': no matrix larger than G is formed.
 
 A primal-dual interior point method, whose Newton system has the order of the features. At variables a with multipliers
 ``below`` and ``above`` of their bounds, and with f = K b,
@@ -10,17 +10,17 @@ the linearised products give the steps of the multipliers,
 
     dbelow = mu / a - below - below / a da,        dabove = mu / (u - a) - above + above / (u - a) da.
 
-Put into the linearised F_a, with s = G'db the change of G'b and dc that of the intercept, they leave
+Substituted into the linearised F_a, with s = G'db the change of G'b and dc that of the intercept, they give
 
     theta da = r - E'(G s + dc 1),        theta = rho + below / a + above / (u - a),
     r = F_a + (mu / a - below) - (mu / (u - a) - above).
 
-db = E da has to have this s, and 1'db = -F_b. With the diagonal matrix D = E theta^{-1} E' that is
+db = E da must satisfy s = G'db and 1'db = -F_b. With the diagonal matrix D = E theta^{-1} E' these conditions are
 
     s + G'D (G s + dc 1) = G'E (r / theta)
         1'D (G s + dc 1) = 1'E (r / theta) + F_b
 
-The end is exact (``settled.py``).
+At the end the variables are computed exactly (``settled.py``).
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ class FactoredProgram:
     program : SupportProgram
     G : array (n, q)
     tol : float, the relative duality gap to reach
-    exact : bool, whether variables between their bounds are found by their linear equations at the end, which for many
-        of them takes ten times as long as the steps; else the steps end where the gap is reached
+    exact : bool, whether variables between their bounds are computed from their linear equations at the end, which for
+        many variables takes ten times as long as the steps; else the steps end where the gap is reached
     """
 
     program: SupportProgram
@@ -81,19 +81,19 @@ class FactoredProgram:
         return value_floor(self.program, self.sizes)
 
     def solve(self, start: Array | None, max_iter: int) -> DualSolution:
-        """From variables of an earlier solution where they settle; else along the central path, until they do."""
+        """Solve from an earlier solution if its variables settle; else along the central path, until they do."""
         best = self._settled(self._at(self.program.feasible(start)))
         if best.converged or self._pinned():
             return best
         for step, point in enumerate(self._path(), 1):
-            found = self._at(feasible(self.program, point.a), step, best.history)
-            best = replace(_smaller_gap(found, best), n_iter=step, history=found.history)
-            if found.converged:
-                end = self._settled(found)
-                if not self.exact or (end.converged and end is not found):
+            current = self._at(feasible(self.program, point.a), step, best.history)
+            best = replace(_smaller_gap(current, best), n_iter=step, history=current.history)
+            if current.converged:
+                end = self._settled(current)
+                if not self.exact or (end.converged and end is not current):
                     return replace(end, n_iter=step)
-                best = replace(_smaller_gap(end, best), n_iter=step, history=found.history)
-            if step == max_iter or self._exhausted(point, found) or out_of_time(self.program.n):
+                best = replace(_smaller_gap(end, best), n_iter=step, history=current.history)
+            if step == max_iter or self._exhausted(point, current) or out_of_time(self.program.n):
                 return best
         return best
 
@@ -106,36 +106,40 @@ class FactoredProgram:
         f = self.values(self.program.coef(a))
         return solution(self.program, a, f, self.sizes, self.tol, n_iter, history)
 
-    def _exhausted(self, point: BarrierPoint, found: DualSolution) -> bool:
-        """Whether the sum of complementarity products is so small that further steps promise no smaller gap."""
-        value = max(abs(found.value), self.floor) / self.program.scale
-        return found.gap < 1.0 and point.complementarity <= 1e-2 * self.tol * value
+    def _exhausted(self, point: BarrierPoint, current: DualSolution) -> bool:
+        """Whether the sum of complementarity products is so small that later steps will not reduce the gap."""
+        value = max(abs(current.value), self.floor) / self.program.scale
+        return current.gap < 1.0 and point.complementarity <= 1e-2 * self.tol * value
 
-    def _settled(self, found: DualSolution) -> DualSolution:
-        """With variables at their bounds and the others where their equations say, if that solves the problem."""
-        best = at = found
+    def _settled(self, start: DualSolution) -> DualSolution:
+        """The solution with variables at their bounds, and the others from their equations, if its gap is smaller."""
+        best = current = start
         if not self.exact:
-            f = self.values(at.coef)
-            at = self._at(at_bounds(self.program, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
-            if at.gap < found.gap or at.converged:
-                return at
-            return found
+            f = self.values(current.coef)
+            current = self._at(
+                at_bounds(self.program, current.warm, f, current.intercept), current.n_iter, start.history[:-1]
+            )
+            if current.gap < start.gap or current.converged:
+                return current
+            return start
         for _ in range(5):
-            f = self.values(at.coef)
-            at = self._at(settled(self.program, self.G, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
-            if best is not found and at.gap >= best.gap:
+            f = self.values(current.coef)
+            current = self._at(
+                settled(self.program, self.G, current.warm, f, current.intercept), current.n_iter, start.history[:-1]
+            )
+            if best is not start and current.gap >= best.gap:
                 break
-            if at.gap < best.gap or at.converged:
-                best = at
+            if current.gap < best.gap or current.converged:
+                best = current
         return best
 
     def _pinned(self) -> bool:
-        """Whether the sum of the coefficients leaves one feasible point."""
+        """Whether the sum of the coefficients allows only one feasible point."""
         a = np.minimum(central(self.program), self.program.upper)
         return bool((self.program.upper - a).max() <= SINGULAR * a.max())
 
     def _path(self) -> Iterator[BarrierPoint]:
-        """Points nearer and nearer to the optimum, until rounding keeps the steps from leading anywhere."""
+        """Points that approach the optimum, until steps are negligible because of rounding."""
         point = self._first()
         for _ in range(MOST_NEWTON_STEPS):
             yield point
@@ -144,13 +148,13 @@ class FactoredProgram:
                 return
 
     def _first(self) -> BarrierPoint:
-        """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero.
+        """A point inside the box where linear and quadratic part are equal, unless that is near zero; F_a is zero.
 
-        Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest where the two parts are equal,
+        Among the multiples t a, the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest where the two parts are equal,
         t p'a = t^2 (b'K b + sum rho a^2).
         """
         program = self.program
-        none = np.empty(0)
+        empty = np.empty(0)
         a = self._middle()
         w = product(self.G.T, program.coef(a))
         linear = float(np.abs(program.linear) @ a)
@@ -159,17 +163,17 @@ class FactoredProgram:
         if program.total == 0.0 and quadratic > 0.0:
             a = a * min(max(linear / quadratic, FIRST_INSIDE if bounded.any() else 0.0), 1.0)
         below, above, c = fitting(program, a, self.values(program.coef(a)))
-        return BarrierPoint(a, program.upper - a, below, above, c, none, none, 0.0)
+        return BarrierPoint(a, program.upper - a, below, above, c, empty, empty, 0.0)
 
     def _middle(self) -> Array:
-        """The middle of the box, whatever its size."""
+        """The central point of the box, for bounds of any size."""
         upper = self.program.upper
         size = float(upper.max()) if np.isfinite(upper).all() else 1.0
         return size * central(replace(self.program, upper=upper / size, total=self.program.total / size))
 
 
 def _smaller_gap(first: DualSolution, second: DualSolution) -> DualSolution:
-    """Of two solutions the one whose gap is smaller, the first where they are equal."""
+    """The solution with the smaller gap, the first one where gaps are equal."""
     if second.gap < first.gap:
         return second
     return first
@@ -178,23 +182,23 @@ def _smaller_gap(first: DualSolution, second: DualSolution) -> DualSolution:
 class _FeatureSystem(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
-    def __init__(self, of: FactoredProgram, at: BarrierPoint) -> None:
-        self.program = of.program
-        self.at = at
-        program = of.program
-        f = of.values(program.coef(at.a))
-        slope = program.linear - program.ridge * at.a - program.sign * (f + at.intercept)[program.sample]
-        self.F_a = slope + at.below - at.above
-        self.F_b = float(program.sign @ at.a) - program.total
-        self.theta = at.curvature(program.ridge)
+    def __init__(self, factored: FactoredProgram, point: BarrierPoint) -> None:
+        self.program = factored.program
+        self.point = point
+        program = factored.program
+        f = factored.values(program.coef(point.a))
+        slope = program.linear - program.ridge * point.a - program.sign * (f + point.intercept)[program.sample]
+        self.F_a = slope + point.below - point.above
+        self.F_b = float(program.sign @ point.a) - program.total
+        self.theta = point.curvature(program.ridge)
         D = (1.0 / self.theta).reshape(-1, program.n).sum(axis=0)
         if program.intercept:
-            self.G = np.column_stack([of.G, np.ones(program.n)])
+            self.G = np.column_stack([factored.G, np.ones(program.n)])
         else:
-            self.G = of.G
+            self.G = factored.G
         scaled = np.sqrt(D)[:, None] * self.G
         M = blas.dsyrk(1.0, scaled.T, lower=1).T  # its upper triangle is read as the lower one of the transpose
-        q = of.G.shape[1]
+        q = factored.G.shape[1]
         M = np.triu(M) + np.triu(M, 1).T
         M.flat[: q * len(M) : len(M) + 1] += 1.0
         self.scale = 1.0 / np.sqrt(M.diagonal())
@@ -202,7 +206,7 @@ class _FeatureSystem(NewtonSystem):
 
     def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
         program = self.program
-        targets = Targets.of(self.at, mu, predictor)
+        targets = Targets.of(self.point, mu, predictor)
         r = targets.slope(self.F_a)
         right = product(self.G.T, program.coef(r / self.theta))
         if program.intercept:

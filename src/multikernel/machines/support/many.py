@@ -1,10 +1,10 @@
 """Support vector machines on a matrix of many samples and some features, K = F diag(w) F': F is not copied.
 
-Passes of coordinate ascent (``_coordinates``), with the equality by an augmented Lagrangian, soon tell which variables
-stay at their bounds: further passes leave these out, until the values of all samples are computed again. The variables
-between their bounds, and those that are near to leaving one, are a program of few samples, which the interior point
-method solves exactly (``factored.py``); the multiplier and the values of all samples then tell which variables have to
-join. Passes and programs take turns until the certificate over all samples is small enough.
+Passes of coordinate ascent (``_coordinates``), with an augmented Lagrangian for the equality, soon show which variables
+stay at their bounds: later passes leave these out, until the values of all samples are computed again. The variables
+between their bounds, and those with small slopes at a bound, form a program of few samples, which the interior point
+method solves exactly (``factored.py``); the multiplier and the values of all samples then show which variables have to
+be added. Programs are solved until the certificate over all samples is small enough.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.program import SupportProgram
 from multikernel.tuning import BUFFER_VALUES
 
-_PASSES = 10  # between two certificates, of which the first alone is over all variables
+_PASSES = 10  # between two certificates; only the first pass is over all variables
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,20 +47,20 @@ class ManySamples:
     tol: float
 
     def solve(self, start: Array | None, max_iter: int) -> DualSolution:
-        """From variables of an earlier solution on."""
-        found = self._certified(self.program.feasible(start), 0, ())
+        """Solve, starting from variables of an earlier solution."""
+        current = self._certified(self.program.feasible(start), 0, ())
         passes = 0
-        while not found.converged and passes < max_iter and not out_of_time(self.program.n):
-            before = found.gap
-            trial = self._certified(self._passes(found, passes), found.n_iter + _PASSES, found.history)
-            if trial.gap < found.gap:
-                found = trial
+        while not current.converged and passes < max_iter and not out_of_time(self.program.n):
+            before = current.gap
+            trial = self._certified(self._passes(current, passes), current.n_iter + _PASSES, current.history)
+            if trial.gap < current.gap:
+                current = trial
             else:
-                found = replace(found, history=trial.history)
+                current = replace(current, history=trial.history)
             passes += _PASSES
-            if found.gap > NO_PROGRESS * before and found.gap < 1.0:
+            if current.gap > NO_PROGRESS * before and current.gap < 1.0:
                 break
-        return self._by_programs(found, max_iter)
+        return self._by_programs(current, max_iter)
 
     def _certified(self, a: Array, n_iter: int, history: tuple[float, ...]) -> DualSolution:
         """The solution at feasible variables over all samples."""
@@ -73,7 +73,7 @@ class ManySamples:
 
     @cached_property
     def features(self) -> WeightedFeatures:
-        """What makes products with K."""
+        """The features, for products with K."""
         return WeightedFeatures(self.F, self.weights)
 
     @cached_property
@@ -83,14 +83,14 @@ class ManySamples:
 
     # -- passes --------------------------------------------------------------------------------------------------------
 
-    def _passes(self, found: DualSolution, seed: int) -> Array:
-        """Variables after some passes, which keep the equality."""
+    def _passes(self, start_solution: DualSolution, seed: int) -> Array:
+        """Variables after some passes, which satisfy the equality."""
         from multikernel.machines.support import _coordinates
 
         program = self.program
         rng = np.random.default_rng(seed)
-        a = found.warm.copy()
-        c = float(found.intercept)
+        a = start_solution.warm.copy()
+        c = float(start_solution.intercept)
         size = float(self.diagonal.mean()) if program.intercept else 0.0
         curvature = self.diagonal[program.sample] + program.ridge + size
         v = self.weights * self.features.sums(program.coef(a))
@@ -105,14 +105,14 @@ class ManySamples:
                 program.ridge, curvature, a, v, state, c, size,
             )  # fmt: skip
             c += size * state[0]
-            now = a[moving]
-            moving = moving[(now != before) | ((now > 0.0) & (now < program.upper[moving]))]
+            after = a[moving]
+            moving = moving[(after != before) | ((after > 0.0) & (after < program.upper[moving]))]
         if not program.intercept:
             return a
         return program.sign * program.balanced(program.sign * a)
 
     def _order(self, moving: Array, rng: np.random.Generator) -> Array:
-        """These variables in random order; of features on disk, samples that are read at once follow each other."""
+        """The variables in random order; of features on disk, samples that are read together are consecutive."""
         order: Array = rng.permutation(moving)
         if fits(self.F.nbytes):
             return order
@@ -121,12 +121,12 @@ class ManySamples:
 
     # -- programs ------------------------------------------------------------------------------------------------------
 
-    def _by_programs(self, found: DualSolution, max_iter: int) -> DualSolution:
+    def _by_programs(self, start_solution: DualSolution, max_iter: int) -> DualSolution:
         """The best of several programs of the variables that may move."""
-        # slopes below this part of the largest linear term let variables move; where that does not help even with
-        # slopes of twice the term, rounding has the rest
+        # variables may move if their slopes are below this fraction of the largest linear term; if that does not help
+        # even with twice the term, the gap is limited by rounding
         band = 0.05
-        best = found
+        best = start_solution
         while not best.converged and band < 2.0 and best.n_iter < max_iter and not out_of_time(self.program.n):
             trial = self._program(best, band)
             band = 0.5 * band if trial.gap < NO_PROGRESS * best.gap else 4.0 * band
@@ -136,29 +136,29 @@ class ManySamples:
                 best = replace(best, n_iter=trial.n_iter, history=trial.history)
         return best
 
-    def _program(self, at: DualSolution, band: float) -> DualSolution:
+    def _program(self, current: DualSolution, band: float) -> DualSolution:
         """The solution where only variables of small slopes, or between their bounds, move."""
         program = self.program
-        a = at.warm
+        a = current.warm
         f = self.values(program.coef(a))
-        slope = program.linear - program.sign * (f + at.intercept)[program.sample] - program.ridge * a
+        slope = program.linear - program.sign * (f + current.intercept)[program.sample] - program.ridge * a
         size = float(np.abs(program.linear).max()) or float(np.abs(slope).mean())
         near = np.abs(slope) <= band * size
         wrong = ((a > 0.0) & (slope < 0.0)) | ((a < program.upper) & (slope > 0.0))
         rows = np.flatnonzero((near | wrong).reshape(-1, program.n).any(axis=0))
-        own = program.variables(rows)
+        variables = program.variables(rows)
         fixed = a.copy()
-        fixed[own] = 0.0
+        fixed[variables] = 0.0
         inner = program.restricted(rows)
-        rest = self.values(program.coef(fixed))[rows]
+        fixed_values = self.values(program.coef(fixed))[rows]
         total = program.total - float(program.sign @ fixed)
-        inner = replace(inner, linear=inner.linear - inner.sign * rest[inner.sample], total=total, scale=1.0)
-        used = np.flatnonzero(self.weights)
-        G = self.F[rows][:, used] * np.sqrt(self.weights[used])
-        solved = FactoredProgram(inner, G, 0.1 * self.tol, exact=False).solve(a[own], 100)
-        fixed[own] = solved.warm
+        inner = replace(inner, linear=inner.linear - inner.sign * fixed_values[inner.sample], total=total, scale=1.0)
+        weighted = np.flatnonzero(self.weights)
+        G = self.F[rows][:, weighted] * np.sqrt(self.weights[weighted])
+        solved = FactoredProgram(inner, G, 0.1 * self.tol, exact=False).solve(a[variables], 100)
+        fixed[variables] = solved.warm
         if program.intercept:
             moved = program.sign * program.balanced(program.sign * fixed)
         else:
             moved = fixed
-        return self._certified(moved, at.n_iter + solved.n_iter, at.history)
+        return self._certified(moved, current.n_iter + solved.n_iter, current.history)

@@ -24,7 +24,7 @@ class OneClassMachine(SupportMachine):
 
     Parameters
     ----------
-    nu : float in (0, 1], at most this part of the samples is outside
+    nu : float in (0, 1], an upper bound of the fraction of samples outside
     tol : float, the relative duality gap to reach
     max_iter : int, how many steps at most
     """

@@ -30,12 +30,12 @@ from multikernel._floats import EPS, TINY
 from multikernel._typing import Array
 from multikernel.duality import fall_in_box, form_rounding
 
-_SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
+_SNAP = 1e-9  # of a variable's range: nearer to a bound, a variable of an interior point method counts as at the bound
 
 
 @dataclass(frozen=True, eq=False)
 class SupportProgram:
-    """The data of the program, free of the kernel matrix.
+    """The data of the program without the kernel matrix.
 
     Parameters
     ----------
@@ -43,9 +43,9 @@ class SupportProgram:
     sign : array (N,) of -1 and +1, N = n or 2 n; variable j belongs to sample j mod n
     linear : array (N,), p
     upper : array (N,), u > 0, infinite where there is no upper bound
-    ridge : array (N,), rho: zeros, or > 0, which is asked for where upper bounds are infinite
-    intercept : bool, whether the equality is there
-    total : float, what the coefficients sum to
+    ridge : array (N,), rho: zeros, or > 0, which is required where upper bounds are infinite
+    intercept : bool, whether there is the equality
+    total : float, the sum of the coefficients
     scale : float > 0, from the program's value to J
     """
 
@@ -80,14 +80,14 @@ class SupportProgram:
 
     def restricted(self, rows: Array) -> SupportProgram:
         """The program on some samples, the variables of all others being zero."""
-        own = self.variables(rows)
+        index = self.variables(rows)
         return replace(
             self,
             n=len(rows),
-            sign=self.sign[own],
-            linear=self.linear[own],
-            upper=self.upper[own],
-            ridge=self.ridge[own],
+            sign=self.sign[index],
+            linear=self.linear[index],
+            upper=self.upper[index],
+            ridge=self.ridge[index],
         )
 
     def variables(self, rows: Array) -> Array:
@@ -125,20 +125,20 @@ class SupportProgram:
         return self.scale * fall_in_box(-slope, a, 0.0, self.upper, self.ridge if self.ridged else 0.0)
 
     def hidden(self, a: Array, f: Array, intercept: float, sizes: Array) -> float:
-        """How much rounding may change in the gap by that of the slopes, and in the dual value.
+        """A bound of the rounding error of the gap, because of that of the slopes, and of the dual value.
 
         ``sizes`` are the roots of K_ii. A term of the gap, m(g) = max_x g (x - a_j) - rho_j/2 (x - a_j)^2 over
-        0 <= x <= u_j, is convex in the slope g = s_j - rho_j a_j, and its derivative is x(g) - a_j, x(g) where the
-        maximum is. A slope that is wrong by at most e changes it by no more than e times the largest |x - a_j| between
-        both:
+        0 <= x <= u_j, is convex in the slope g = s_j - rho_j a_j, and its derivative is x(g) - a_j, with the maximiser
+        x(g). An error of at most e in the slope changes the term by at most e times the largest |x - a_j| between the
+        two slopes:
 
             without a ridge x is at a bound, so that |x - a_j| is u_j - a_j for g > 0 and a_j for g < 0; where
-                |g| <= e the sign of g is not known, and it is at most u_j;
-            with one |x - a_j| is at most |g| / rho_j and what is left to the bound, and x changes by e / rho_j at most.
+                |g| <= e the sign of g is not known, and |x - a_j| is at most u_j;
+            with a ridge |x - a_j| is at most |g| / rho_j and the distance to the bound; x changes by e / rho_j at most.
 
-        The error e: f_i is a sum of terms K_ik b_k of at most (K_ii K_kk)^{1/2} |b_k|, each of which is rounded, to
-        within EPS K_ii^{1/2} sum_k K_kk^{1/2} |b_k| together; then f_i and the intercept are added, and the slope is
-        rounded. Of 400 random programs, none was wrong by more than 0.26 of what this function returns.
+        The error e: f_i is a sum of terms K_ik b_k of at most (K_ii K_kk)^{1/2} |b_k|, whose rounding errors sum to at
+        most EPS K_ii^{1/2} sum_k K_kk^{1/2} |b_k|; then f_i and the intercept are added, and the slope is rounded. In
+        400 random programs no error was larger than 0.26 times the returned bound.
         """
         reach = float(sizes @ np.abs(self.coef(a)))
         slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
@@ -146,18 +146,18 @@ class SupportProgram:
         error = EPS * (sums[self.sample] + np.abs(slope))
         room = np.where(slope > 0.0, self.upper - a, a)
         if not self.ridged:
-            part = np.where(np.abs(slope) <= error, self.upper, room)
+            distance = np.where(np.abs(slope) <= error, self.upper, room)
         else:
-            part = np.minimum(np.abs(slope) / self.ridge, room) + error / self.ridge
-        return self.scale * (float(part @ error) + self._imbalance(a, slope, intercept)) + self.rounding(a, sizes)
+            distance = np.minimum(np.abs(slope) / self.ridge, room) + error / self.ridge
+        return self.scale * (float(distance @ error) + self._imbalance(a, slope, intercept)) + self.rounding(a, sizes)
 
     def _imbalance(self, a: Array, slope: Array, intercept: float) -> float:
-        """What the dual value changes by where variables that keep the equality but for rounding are made to keep it.
+        """The change of the dual value when variables that violate the equality by rounding are corrected.
 
-        The side that has too much, by e, is scaled down (``coefficients.feasible``): its a_j lose parts of themselves
-        that sum to e. The derivative of the dual value in a_j is its slope and sign_j c, c the intercept, so that the
-        value changes by e |c| and e times the mean size of the slopes, with the weights a (of both sides here). The
-        intercept is as large as the mean of a target, far from zero too.
+        The side with an excess e is scaled down (``coefficients.feasible``): its a_j are reduced in proportion, by e in
+        total. The derivative of the dual value in a_j is its slope plus sign_j c, c the intercept, so that the value
+        changes by at most e |c| plus e times the mean size of the slopes, weighted by a (of both sides here). The
+        intercept may be large, such as the mean of targets far from zero.
         """
         size = float(a.sum())
         if not self.intercept or size == 0.0:
@@ -166,15 +166,15 @@ class SupportProgram:
         return excess * (abs(intercept) + float(a @ np.abs(slope)) / size)
 
     def rounding(self, a: Array, sizes: Array) -> float:
-        """How much of the dual value at a rounding may hide; ``sizes`` are the roots of K_ii."""
+        """A bound of the rounding error of the dual value at a; ``sizes`` are the roots of K_ii."""
         return self.scale * (float(form_rounding(self.coef(a), sizes)) + EPS * float(np.abs(self.linear) @ a))
 
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.
 
-        loss_j has the derivative -sign_j x_j in c, x_j = clip((p_j - sign_j (f_i + c)) / rho_j, 0, u_j) where its
-        maximum is. The derivative of the whole is zero where these sign_j x_j = clip((sign_j p_j - f_i - c) / rho_j,
-        low_j, high_j) sum to ``total``: the equation of ``equality_multiplier``. Of a whole interval it is the middle.
+        loss_j has the derivative -sign_j x_j in c, with the maximiser x_j = clip((p_j - sign_j (f_i + c)) / rho_j, 0,
+        u_j). The derivative of the primal is zero where the sign_j x_j = clip((sign_j p_j - f_i - c) / rho_j, low_j,
+        high_j) sum to ``total``: the equation of ``equality_multiplier``. If an interval is optimal, it is the middle.
         """
         if not self.intercept:
             return 0.0
@@ -183,11 +183,11 @@ class SupportProgram:
         )
 
     def feasible(self, start: Array | None) -> Array:
-        """Variables within their bounds that keep the equality, near a start of shape (N,).
+        """Variables within their bounds that satisfy the equality, near a start of shape (N,).
 
-        Without a start that can be used they are zero, or where the equality forbids it, as few as possible are not. In
-        a start from a program with other upper bounds several variables share the largest value, which must have been
-        the bound: it is scaled, so that these are at their bound again.
+        Without a usable start they are zero, or if the equality does not allow that, as few as possible are not zero.
+        If several variables of a start have the same largest value relative to their bounds, the start is taken as a
+        solution for other bounds, and scaled so that these variables are at their bounds.
         """
         if start is None or np.shape(start) != self.upper.shape or not np.isfinite(start).all():
             if self.total == 0.0:
@@ -196,9 +196,9 @@ class SupportProgram:
         a = np.maximum(start, 0.0)
         bounded = bool(np.isfinite(self.upper).all())
         if bounded and self.total == 0.0 and a.any():
-            parts = a / self.upper
-            largest = float(parts.max())
-            if int((parts >= largest * (1.0 - _SNAP)).sum()) > 1:
+            ratios = a / self.upper
+            largest = float(ratios.max())
+            if int((ratios >= largest * (1.0 - _SNAP)).sum()) > 1:
                 a = a / largest
         size = self.upper if bounded else np.full(len(a), a.max())
         a = np.where(a < _SNAP * size, 0.0, np.where(a > (1.0 - _SNAP) * self.upper, self.upper, a))
@@ -207,17 +207,17 @@ class SupportProgram:
         return a
 
     def balanced(self, b: Array) -> Array:
-        """The nearest point that keeps the equality; variables at a bound move only where the others do not suffice."""
+        """The nearest point that satisfies the equality; variables at a bound move only if others do not suffice."""
         if abs(float(b.sum()) - self.total) <= 1e-14 * float(np.abs(b).sum()):
             return b
         free = (self.low < b) & (b < self.high)
         for moved in (free, np.ones(len(b), dtype=bool)):
-            rest = self.total - float(b[~moved].sum())
+            remaining = self.total - float(b[~moved].sum())
             low = self.low[moved]
             high = self.high[moved]
-            if moved.any() and float(low.sum()) <= rest <= float(high.sum()):
+            if moved.any() and float(low.sum()) <= remaining <= float(high.sum()):
                 b = b.copy()
-                b[moved] = np.clip(b[moved] - equality_multiplier(b[moved], low, high, 1.0, rest), low, high)
+                b[moved] = np.clip(b[moved] - equality_multiplier(b[moved], low, high, 1.0, remaining), low, high)
                 break
         return b
 
@@ -225,8 +225,8 @@ class SupportProgram:
 def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array, total: float) -> float:
     """The multiplier v of the equality: sum_j clip((t_j - v) / ridge_j, low_j, high_j) = total.
 
-    The sum falls in v; for ridges of 0 each part of it falls from high_j to low_j at t_j. Where the equation holds on a
-    whole interval, the middle of it.
+    The sum is decreasing in v; for ridges of 0 each term falls from high_j to low_j at t_j. If the equation holds on an
+    interval, the result is its middle.
     """
     if not np.any(ridge):
         order = np.argsort(-t)
@@ -235,16 +235,16 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array,
         k = min(int(np.searchsorted(sums, total - rounding)), len(t) - 1)
         equal = abs(sums[k] - total) <= rounding and k + 1 < len(t)
         return float(0.5 * (t[order[k]] + t[order[k + 1]]) if equal else t[order[k]])
-    reach = float(np.ptp(t)) / ridge + abs(total)  # between the smallest and the largest t no part is larger
+    reach = float(np.ptp(t)) / ridge + abs(total)  # between the smallest and the largest t no term is larger
     low = np.maximum(low, -reach)
     high = np.minimum(high, reach)
-    events = np.concatenate([t - ridge * low, t - ridge * high])  # where a part starts to grow, and where it stops
+    events = np.concatenate([t - ridge * low, t - ridge * high])  # where a term starts to grow, and where it stops
     order = np.argsort(-events)
-    least = float(np.min(ridge))
-    rates = np.broadcast_to(least / np.asarray(ridge), t.shape)
+    smallest = float(np.min(ridge))
+    rates = np.broadcast_to(smallest / np.asarray(ridge), t.shape)
     growing = np.cumsum(np.concatenate([rates, -rates])[order])
     events = events[order]
-    sums = float(low.sum()) + np.concatenate([[0.0], np.cumsum(growing[:-1] * -np.diff(events))]) / least
+    sums = float(low.sum()) + np.concatenate([[0.0], np.cumsum(growing[:-1] * -np.diff(events))]) / smallest
     rounding = 1e-12 * float(np.abs(sums).max())
     k = min(int(np.searchsorted(sums, total - rounding)), len(sums) - 1)
     last = int(np.searchsorted(sums, total + rounding, side="right")) - 1
@@ -252,5 +252,5 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array,
         return float(0.5 * (events[k] + events[last]))
     if k == 0:
         return float(events[0])
-    step = (total - sums[k - 1]) * least / max(growing[k - 1], TINY)
+    step = (total - sums[k - 1]) * smallest / max(growing[k - 1], TINY)
     return float(max(events[k - 1] - step, events[k]))

@@ -1,23 +1,24 @@
 """The exact end of an interior point method: variables at their bounds, and linear equations for the others.
 
-Near the optimum a variable's slope says whether it belongs at a bound: there it is larger than the distance to the
-bound, each as a part of its size. The variables F between their bounds satisfy p - rho a - E'(K b + c 1) = 0, so that
-with the residual r of these equations, signed, their change x and that of the intercept satisfy
+Near the optimum the slope of a variable shows whether it belongs at a bound: it does where the slope is larger than the
+distance to the bound, both relative to their typical sizes. The variables F between their bounds satisfy
+p - rho a - E'(K b + c 1) = 0, so that with the residual r of these equations, signed, their change x and that of the
+intercept satisfy
 
-    K_FF x + rho x + dc 1 = r,        1'x = what the sum lacks, e.
+    K_FF x + rho x + dc 1 = r,        1'x = e, the residual of the equality.
 
-With G the rows of F, K_FF = G G'. A ridge lets x be eliminated, x = (r - G v - dc 1) / rho with v = G'x; put into
-v = G'x and into the sum this leaves
+With G the rows of F, K_FF = G G'. With a ridge x can be eliminated, x = (r - G v - dc 1) / rho with v = G'x;
+substituted into v = G'x and into the sum this gives
 
     v + G'rho^{-1} (G v + dc 1) = G'rho^{-1} r,        1'rho^{-1} (G v + dc 1) = 1'rho^{-1} r - e.
 
-Without a ridge dc and the equality are eliminated: x = (e / |F|) 1 + z with 1'z = 0, and dc is lost where the mean is
-taken off the equations. With H and r_0 what is left so of G and r,
+Without a ridge dc and the equality are eliminated: x = (e / |F|) 1 + z with 1'z = 0, and dc vanishes when the mean is
+subtracted from the equations. With H and r_0 the centred G and r,
 
     H H'z = r_0 - (e / |F|) H G'1.
 
-H'z is the least-squares solution of that, and z the shortest vector that has it. Its sum is zero, since it is in the
-range of H. These are two systems of the condition of G; in one system it would be squared.
+H'z is the least-squares solution of this system, and z the shortest vector with this H'z. The sum of z is zero, since z
+is in the range of H. These are two systems with the condition number of G; in a single system it would be squared.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from multikernel.machines.support.program import SupportProgram
 
 
 def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: float) -> Array:
-    """Feasible variables near a, as exact as their equations can be solved.
+    """Feasible variables near a, as accurate as the solution of their equations.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: fl
 
 
 def at_bounds(program: SupportProgram, a: Array, f: Array, intercept: float) -> Array:
-    """Feasible variables near a, of which those that belong at a bound are there; the others are as they were."""
+    """Feasible variables near a: those that belong at a bound are moved to it, the others are unchanged."""
     b = program.sign * _between(program, a, f, intercept)[1]
     return program.sign * (program.balanced(b) if program.intercept else b)
 
@@ -73,7 +74,7 @@ def _between(program: SupportProgram, a: Array, f: Array, intercept: float) -> t
 
 
 def _change(G: Array, r: Array, ridge: Array, lacking: float, equality: bool) -> Array:
-    """x, as at the head of the file."""
+    """The change x, as derived above."""
     if not ridge.any():
         even = 0.0
         H = G

@@ -1,9 +1,9 @@
-"""A lower bound of the whole problem where the value is not convex in the weights: hidden convexity.
+"""A global lower bound where the value is not convex in the weights: hidden convexity.
 
     J(K(theta)) = max_A  g(A) - f(theta, A),        f = tr A'K(theta)A
 
-with g(A) = 2 <A, Y> - alpha |A|^2 for ridge regression, and for a support vector machine what its dual problem has
-beside the kernel, over its constraints.
+with g(A) = 2 <A, Y> - alpha |A|^2 for ridge regression, and for a support vector machine the terms of its dual problem
+without the kernel, over its constraints.
 
 J is convex in theta^p where f is concave in it at every A (``Combination.powers``). A power of a sum of kernels is an
 example: f has non-negative coefficients, because entrywise products of kernels are kernels, and its monomials are
@@ -11,8 +11,8 @@ geometric means of the theta_k^degree. The tangent of f at any x > 0, with c = d
 
     f(theta, A) <= f(x, A) + c'(theta^p - x^p),
 
-has its largest value over the domain nearly in closed form (below). So every A gives a value that no
-weights can go below, in ridge regression with every multiple s A of it:
+has its largest value over the domain nearly in closed form (below). So every A gives a lower bound of the values for
+all weights, and in ridge regression so does every multiple s A:
 
     g(A) - f(x, A) + c'x^p - max_theta [c'theta^p - r(theta)],
     max_s  2 s <A, Y> - s^2 (alpha |A|^2 + f(x, A) - c'x^p) - max_theta [s^2 c'theta^p - r(theta)].
@@ -20,10 +20,10 @@ weights can go below, in ridge regression with every multiple s A of it:
 At x = theta with the machine's A it equals the value exactly where theta is optimal, provided that the domain is convex
 in theta^p as well: that its norm is at least p. No pass over the kernels is needed beyond that of the gradient.
 
-Where alpha is so small beside K that the rounding error of A'K A matters, the derivatives have as large an error: they
-are taken as large as they may be.
+Where alpha is so small relative to K that the rounding error of A'K A matters, the derivatives have as large an error,
+and the largest values within this error are used.
 
-That value over a ball is the largest sum of powers there,
+The largest value of the tangent over a ball is that of a sum of powers,
 
     max  sum_k c_k (o_k + delta_k)^p_k      over  delta >= 0,  |delta|_q <= 1,        c, o >= 0,  1 <= p_k <= q
 
@@ -63,7 +63,7 @@ def hidden_convex(problem: Problem) -> bool:
     2           >= 2              yes
     d > 2       >= d              no
 
-    In a product of balls, each is to have such a norm for its own weights.
+    In a product of balls, each needs such a norm for its part of the weights.
     """
     domain = problem.domain
     machine = problem.machine
@@ -72,63 +72,63 @@ def hidden_convex(problem: Problem) -> bool:
         return bool(isinstance(machine, RidgeMachine) and domain.norm >= powers.max())
     if not isinstance(machine, RidgeMachine | SupportMachine):
         return False
-    parts = _balls(domain, powers)
-    return bool(parts) and all(ball.norm >= own.max() for ball, own in parts)
+    balls = _balls(domain, powers)
+    return bool(balls) and all(ball.norm >= ball_powers.max() for ball, ball_powers in balls)
 
 
 def _balls(domain: Domain, values: Array) -> list[tuple[NormBall, Array]]:
-    """The balls of a domain, each with what belongs to its weights of an array over all; none of another domain."""
+    """The balls of a domain, each with its part of an array over all weights; empty for any other domain."""
     if isinstance(domain, NormBall):
         return [(domain, values)]
     if isinstance(domain, Product):
         groups = zip(domain.domains, domain.split(values), strict=True)
-        found = [(part, own) for part, own in groups if isinstance(part, NormBall)]
-        if len(found) == len(domain.domains):
-            return found
+        balls = [(ball, ball_values) for ball, ball_values in groups if isinstance(ball, NormBall)]
+        if len(balls) == len(domain.domains):
+            return balls
         return []
     return []
 
 
 @dataclass(frozen=True, eq=False)
 class HiddenConvexProblem(Problem):
-    """A problem that is convex in powers of its weights; its evaluations carry the bound of the whole problem."""
+    """A problem that is convex in powers of its weights; its evaluations include a global lower bound."""
 
     @classmethod
     def of(cls, problem: Problem) -> HiddenConvexProblem:
-        """The same problem with its bounds."""
-        return cls(**{each.name: getattr(problem, each.name) for each in fields(problem)})
+        """The given problem with bounds."""
+        return cls(**{field.name: getattr(problem, field.name) for field in fields(problem)})
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
-        found = super().evaluate(theta, warm, machine)
-        return replace(found, bound=self.bound(found))
+        evaluation = super().evaluate(theta, warm, machine)
+        return replace(evaluation, bound=self.bound(evaluation))
 
-    def bound(self, at: Evaluation, x: Array | None = None) -> float:
-        """A bound below the value of all weights, from the tangent at x to the form of the machine's A.
+    def bound(self, evaluation: Evaluation, x: Array | None = None) -> float:
+        """A lower bound of the values of all weights, from the tangent at x of the form of the machine's A.
 
         Parameters
         ----------
-        at : the problem at some weights
+        evaluation : the problem at some weights
         x : array (d,) >= 0, where the tangent is taken; the weights by default
         """
         powers = self.combination.powers(self.bank)
         if x is None:
-            x = at.theta
-        # at such weights the tangent is undefined in floating point, as it is at zero: it is taken at larger ones
+            x = evaluation.theta
+        # at zero, and at such small weights in floating point, the tangent is undefined: larger weights are used
         bare = (powers > 1.0) & (x <= 1e-50 * float(x.max()))
         if bare.any():
             x = np.where(bare, 1e-8 * float(x.max()) or 1.0, x)
-        A = at.dual.factor
-        if x is at.theta:
-            q = at.scores
+        A = evaluation.dual.factor
+        if x is evaluation.theta:
+            q = evaluation.scores
             rise = 0.0
         else:
             q = self.combination.pullback(self.bank, x, A)
-            rise = self._form(x, A) - self._form(at.theta, A)
+            rise = self._form(x, A) - self._form(evaluation.theta, A)
         per_power = 1.0 / (powers * x ** (powers - 1.0))
         c = np.maximum(q, 0.0) * per_power
         hidden = self._hidden(x, A) * per_power
-        rest = rise - float((c - hidden) @ x**powers)
-        return self._scaled(at.dual.value, rest, c + hidden, powers)
+        remainder = rise - float((c - hidden) @ x**powers)
+        return self._scaled(evaluation.dual.value, remainder, c + hidden, powers)
 
     def _hidden(self, x: Array, A: Array) -> Array:
         """The rounding error bound of df/dx: that of f, in proportion to their diagonals."""
@@ -143,29 +143,29 @@ class HiddenConvexProblem(Problem):
         A = as_columns(A)
         return float((A * self.combination.gram(self.bank, theta).multiply(A)).sum())
 
-    def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
-        """The best multiple of A; <A, Y> is the value, since A is the machine's solution.
+    def _scaled(self, value: float, remainder: float, c: Array, powers: Array) -> float:
+        """The bound by the best multiple of A; <A, Y> is the value, since A is the machine's solution.
 
-        A itself where the machine returns reduced values, which are negative, and where it is no ridge regression. Of
-        reduced values beside a penalty no bound is known.
+        The multiple is A itself where the machine returns reduced values, which are negative, and where it is not ridge
+        regression. For reduced values with a penalty no bound is known.
         """
         match self.domain:
             case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
-                return value - max(rest + _largest(ball, c, powers), 0.0)
+                return value - max(remainder + _largest(ball, c, powers), 0.0)
             case NormBall() | Product() as ball:
-                return value - lost_by_multiple(value, rest + _largest(ball, c, powers))
+                return value - lost_by_multiple(value, remainder + _largest(ball, c, powers))
             case Orthant() as orthant if value > 0.0:
-                best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
-                return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, best))
+                best = value / max(value + remainder, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
+                return max(_penalised(orthant, value, remainder, c, powers, s) for s in (1.0, best))
         if isinstance(self.machine, RidgeMachine) and self.machine.reduced:
             return -np.inf
         return min(value, 0.0)
 
 
 def _largest(domain: Domain, c: Array, powers: Array) -> float:
-    """max c'theta^p over a ball, or over several, each for some of the weights."""
-    each = zip(_balls(domain, c), _balls(domain, powers), strict=True)
-    return sum(_largest_in(ball, own, degrees) for (ball, own), (_, degrees) in each)
+    """max c'theta^p over a ball, or over a product of balls, each for some of the weights."""
+    balls = zip(_balls(domain, c), _balls(domain, powers), strict=True)
+    return sum(_largest_in(ball, coefficients, degrees) for (ball, coefficients), (_, degrees) in balls)
 
 
 def _largest_in(ball: NormBall, c: Array, powers: Array) -> float:
@@ -176,14 +176,14 @@ def _largest_in(ball: NormBall, c: Array, powers: Array) -> float:
     return PowerSum(c * radius**powers, center / radius, powers, ball.norm).largest()
 
 
-def _penalised(domain: Orthant, value: float, rest: float, c: Array, powers: Array, s: float) -> float:
+def _penalised(domain: Orthant, value: float, remainder: float, c: Array, powers: Array, s: float) -> float:
     """The bound at a multiple s, which is reduced where s^2 c exceeds the strength of a penalty of the same power."""
     same = powers == domain.norm
     peak = float(c[same].max(initial=0.0))
     if peak > 0.0:
         s = min(s, float(np.sqrt(domain.strength / peak)))
     gain = float(((s**2 * c[~same]) ** 2).sum()) / (4.0 * domain.strength)
-    return 2.0 * s * value - s**2 * (value + rest) - gain
+    return 2.0 * s * value - s**2 * (value + remainder) - gain
 
 
 # -- the largest sum of powers over a ball -----------------------------------------------------------------------------
@@ -212,7 +212,7 @@ class PowerSum:
         return 0.0
 
     def _largest(self) -> float:
-        """The same where the largest c is 1."""
+        """The maximum where the largest c is 1."""
         end = float(self.c[self.p == self.q].max(initial=0.0))
 
         def excess(log: float) -> float:
@@ -248,16 +248,16 @@ class PowerSum:
         """log delta(t), which may be far beyond the range of numbers where q is hardly larger than p."""
         with np.errstate(divide="ignore"):
             log = np.log(self.c * self.p / (t * self.q))
-        found = np.full(len(self.c), -np.inf)
+        logarithms = np.full(len(self.c), -np.inf)
         homogeneous = (self.o == 0.0) | (self.p == 1.0)
         plain = homogeneous & (self.p < self.q)
-        found[plain] = log[plain] / (self.q - self.p[plain])
-        rest = ~homogeneous & (self.c > 0.0)
-        if rest.any():
-            o = self.o[rest]
-            p = self.p[rest]
-            found[rest] = np.log(o) + _root(log[rest] + (p - self.q) * np.log(o), p - 1.0, self.q - 1.0)
-        return found
+        logarithms[plain] = log[plain] / (self.q - self.p[plain])
+        general = ~homogeneous & (self.c > 0.0)
+        if general.any():
+            o = self.o[general]
+            p = self.p[general]
+            logarithms[general] = np.log(o) + _root(log[general] + (p - self.q) * np.log(o), p - 1.0, self.q - 1.0)
+        return logarithms
 
 
 def _root(log: Array, p: Array, q: float) -> Array:

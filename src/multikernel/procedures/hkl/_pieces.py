@@ -16,7 +16,7 @@ OUT, FACTOR, FREE = 0, 1, 2  # roles of a base kernel in a piece
 
 @njit(nogil=True, cache=True, fastmath=REORDERED)
 def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
-    """The pieces first..last split: out[s, i] for the free kernels i, the node on its own in out[s, p].
+    """Split the pieces first..last: out[s, i] for the free kernels i, the single node in out[s, p].
 
     With u the product of M and of the factors, out[s, i] = <u k_i prod_{l > i free} (1 + c k_l)> and out[s, p] = <u>.
     """
@@ -51,7 +51,7 @@ def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def products(parent, last, R, out):  # type: ignore[no-untyped-def]
-    """Rows of ``out``, each its parent's times a row of R; the first is there, parents before children."""
+    """Fill ``out``: each row is its parent's times a row of R. The first row is given; parents precede children."""
     for k in range(1, len(out)):
         up = out[parent[k]]
         factor = R[last[k]]

@@ -5,8 +5,9 @@ nodes from t to w sum to d_t S(w), S(w) = prod_i g(w_i - t_i), g(j) = 1 + beta +
 
     sum_{w in D(t)} S(w)^{-e} b'K_w b = <bb', prod_i F_i(t_i)>,     F_i(s) = sum_{l >= s} g(l - s)^{-e} k_il.
 
-A node is written by the kernels of its levels above 0, as a product of F_i(0) with the quotients F_i(s) / F_i(0). What
-is below the child of t on chain i has l > s in place of l >= s.
+A node is written as the kernels of its levels above 0; its sum is the product of all F_i(0) and of the quotients
+F_i(s) / F_i(0) on the chains of these kernels. Sums over the descendants of the child of t on chain i have l > s in
+place of l >= s.
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ from multikernel.procedures.hkl.sums import ProductSums, Sums, on_support
 
 @dataclass(frozen=True, eq=False)
 class ChainSums(ProductSums):
-    """Of one e. The factors are those of levels, those of children by the kernel that the child has, and one.
+    """The sums for one exponent e.
+
+    Rows of factors are the quotients of all levels, then those of children (by the kernel of the child), then ones.
 
     Parameters
     ----------
@@ -45,29 +48,29 @@ class ChainSums(ProductSums):
         K = self.K[:, r]
         m = len(self.K)
         R = np.ones((2 * m + 1, K.shape[1]))
-        whole = np.ones(K.shape[1])
+        unit = np.ones(K.shape[1])
         first = 0
         for q in self.lengths:
-            own = slice(first, first + q)
+            chain_rows = slice(first, first + q)
             later = np.arange(q) - np.arange(q)[:, None]
             levels = np.where(later >= 0, self.weights[np.maximum(later, 0)], 0.0)
             children = np.where(later >= 0, self.weights[np.maximum(later, 0) + 1], 0.0)
-            R[own] = levels @ K[own]
-            R[m + first : m + first + q] = children @ K[own]
+            R[chain_rows] = levels @ K[chain_rows]
+            R[m + first : m + first + q] = children @ K[chain_rows]
             U = 1.0 + R[m + first]
             U[U == 0.0] = EPS  # any small divisor
-            R[own] /= U
+            R[chain_rows] /= U
             R[m + first : m + first + q] /= U
-            whole *= U
+            unit *= U
             first += q
-        return whole, R
+        return unit, R
 
 
 class OfChains(Descendants):
-    """Among the nodes of a product of chains of these lengths."""
+    """Sums over descendants among the nodes of a product of chains of these lengths."""
 
     def __init__(self, base: PackedBank, b: Array, lengths: tuple[int, ...], beta: float) -> None:
-        with np.errstate(over="ignore"):  # what costs more than the range of numbers adds nothing
+        with np.errstate(over="ignore"):  # a node of infinite cost adds nothing
             g = np.cumsum(float(beta) ** np.arange(max(lengths) + 1.0))
         K, M = on_support(base, b)
         self.scores = Sums(K, M, 0.0)
@@ -77,12 +80,12 @@ class OfChains(Descendants):
         self.size = K.size
         self._m = len(K)
 
-    def wholes(self, nodes: Sequence[Node]) -> Array:
-        found = []
+    def totals(self, nodes: Sequence[Node]) -> Array:
+        totals = []
         for sums in self._sums:
-            table, place = sums.table([t[:-1] for t in nodes])
-            found.append([table[t[-1] if t else -1, place[t[:-1]]] for t in nodes])
-        return np.array(found).clip(min=0.0)
+            table, row_of_node = sums.table([t[:-1] for t in nodes])
+            totals.append([table[t[-1] if t else -1, row_of_node[t[:-1]]] for t in nodes])
+        return np.array(totals).clip(min=0.0)
 
     def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
         steps = [
@@ -95,19 +98,20 @@ class OfChains(Descendants):
         first = np.zeros((len(nodes), len(self._lengths)))
         sums = np.zeros((TERMS, *first.shape))
         if steps:
-            own, *rest = (
-                each.table(lefts, used)
-                for each, used in [(self.scores, slice(None))] + [(s, slice(self._m, None)) for s in self._sums]
+            scores, *powers = (
+                sums_of_power.table(lefts, rows)
+                for sums_of_power, rows in [(self.scores, slice(None))]
+                + [(s, slice(self._m, None)) for s in self._sums]
             )
-            for out, (table, place) in zip([first, *sums], [own, *rest], strict=True):
-                out[node, chain] = table[kernel, [place[u] for u in lefts]].clip(min=0.0)
+            for out, (table, row_of_node) in zip([first, *sums], [scores, *powers], strict=True):
+                out[node, chain] = table[kernel, [row_of_node[u] for u in lefts]].clip(min=0.0)
         return first, sums
 
     def _steps(self, t: Node) -> list[tuple[Node, int] | None]:
-        """The child on every chain: t without its kernel there, and the kernel that the child has; None at the end."""
-        found: list[tuple[Node, int] | None] = []
+        """For every chain the child of t: t without its kernel there, and the child's kernel; None at the end."""
+        steps: list[tuple[Node, int] | None] = []
         for first, q in zip(self._firsts, self._lengths, strict=True):
-            own = [k for k in t if first <= k < first + q]
-            kernel = own[0] + 1 if own else int(first)
-            found.append((tuple(k for k in t if k not in own), kernel) if kernel < first + q else None)
-        return found
+            on_chain = [k for k in t if first <= k < first + q]
+            kernel = on_chain[0] + 1 if on_chain else int(first)
+            steps.append((tuple(k for k in t if k not in on_chain), kernel) if kernel < first + q else None)
+        return steps

@@ -1,9 +1,9 @@
-"""Graphs whose nodes are kernels: what a search has to know of one, whether its nodes are listed or never enumerated.
+"""Graphs whose nodes are kernels: the interface that a search uses, for listed nodes and for those never enumerated.
 
-A(w), D(w)   ancestors and descendants of a node, w among them
+A(w), D(w)   ancestors and descendants of a node, w included
 hull         a set of nodes with all their ancestors
-sources      of the complement of a hull: the nodes outside it whose parents all are in it
-d_v          what node v costs
+sources      of the complement of a hull: the nodes outside the hull whose parents are all inside
+d_v          the cost of node v
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Graph(ABC):
 
     @abstractmethod
     def first(self, base: PackedBank, b: Array, start: Iterable[Node]) -> ClosedSet:
-        """The hull to begin with, which holds those nodes of a neighbouring problem; b are typical coefficients."""
+        """The first hull, which includes ``start``, nodes of a neighbouring problem; b are typical coefficients."""
 
     @abstractmethod
     def sources(self, hull: ClosedSet) -> list[Node]:
@@ -37,22 +37,22 @@ class Graph(ABC):
     def outside(
         self, base: PackedBank, b: Array, hull: ClosedSet, candidates: Sequence[Node], rho: float, allowed: float
     ) -> Outside:
-        """What the sources and all below them can add to the square of the dual norm at b, at most.
+        """A bound of what the sources and all their descendants add to the square of the dual norm at b.
 
         Parameters
         ----------
         base : the base kernels in double precision
         b : array (n,), the signed dual variables; zeros cost nothing
-        hull : the nodes that are looked at one by one
+        hull : the nodes whose norms are computed one by one
         candidates : all sources of its complement
         rho : float in (1, 2]
-        allowed : float, what the bound should not exceed
+        allowed : float, the value that the bound should not exceed
         """
 
 
 @dataclass(frozen=True)
 class Subsets(Graph):
-    """All 2^p products of p kernels, each below those of fewer of its factors, with d_v = beta^|v|.
+    """All 2^p products of p kernels, each a descendant of the products of fewer of its factors, with d_v = beta^|v|.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The product of chains of kernels: on each variable kernels of rising complexity, and all their products.
+"""The product of chains of kernels: for each variable kernels of rising complexity, and all their products.
 
     node w       a level w_i on each of p chains, 0 to q_i; its kernel is prod_i k_{i, w_i}, k_i0 = 1
     A(w)         the nodes whose levels are all at most those of w
@@ -44,12 +44,12 @@ class GridHull(ClosedSet):
 
     @cached_property
     def pairs(self) -> tuple[Array, Array]:
-        place = {v: k for k, v in enumerate(self.nodes)}
+        position = {v: k for k, v in enumerate(self.nodes)}
         level = self.graph.level
         above = []
-        for w in self.nodes:  # on each chain nothing, or a kernel up to that of w
+        for w in self.nodes:  # an ancestor has on each chain no kernel, or one up to that of w
             choices = [((), *((v,) for v in range(k - level[k] + 1, k + 1))) for k in w]
-            above.append([place[tuple(v for each in chosen for v in each)] for chosen in product(*choices)])
+            above.append([position[tuple(v for part in chosen for v in part)] for chosen in product(*choices)])
         counts = [len(row) for row in above]
         return np.array([v for row in above for v in row], dtype=np.intp), np.repeat(np.arange(len(self)), counts)
 
@@ -69,12 +69,12 @@ class Grid(Graph):
 
     @cached_property
     def chain(self) -> list[int]:
-        """Of every base kernel the chain that it is on."""
+        """The chain of every base kernel."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths).tolist()
 
     @cached_property
     def level(self) -> list[int]:
-        """Of every base kernel its level, from 1 on."""
+        """The level of every base kernel, from 1 on."""
         return [level for length in self.lengths for level in range(1, length + 1)]
 
     def costs(self, nodes: Iterable[Node]) -> Array:
@@ -84,7 +84,7 @@ class Grid(Graph):
     def parents(self, node: Node) -> list[Node]:
         """The node with each of its levels lowered by one in turn."""
         lower = [(k - 1,) if self.level[k] > 1 else () for k in node]
-        return [(*node[:at], *one, *node[at + 1 :]) for at, one in enumerate(lower)]
+        return [(*node[:index], *lowered, *node[index + 1 :]) for index, lowered in enumerate(lower)]
 
     def first(self, base: PackedBank, b: Array, start: Iterable[Node]) -> GridHull:
         """The root and the first kernels of the chains; of very many, those with the largest scores."""
@@ -93,9 +93,9 @@ class Grid(Graph):
         return GridHull(tuple(in_order({(), *((int(k),) for k in best), *closed(start, self.parents)})), self)
 
     def sources(self, hull: ClosedSet) -> list[Node]:
-        """Each is found from its parent on the last chain that it has a kernel of."""
+        """The sources; each is found from its parent on the last chain of which it has a kernel."""
         inside = set(hull.nodes)
-        found = []
+        children = []
         firsts = [k for k, level in enumerate(self.level) if level == 1]
         for w in hull.nodes:
             last = self.chain[w[-1]] if w else -1
@@ -105,8 +105,8 @@ class Grid(Graph):
                 raised = []
             for child in [*raised, *((*w, first) for first in firsts[last + 1 :])]:
                 if child not in inside and inside.issuperset(self.parents(child)):
-                    found.append(child)
-        return in_order(found)
+                    children.append(child)
+        return in_order(children)
 
     def outside(
         self, base: PackedBank, b: Array, hull: ClosedSet, candidates: Sequence[Node], rho: float, allowed: float

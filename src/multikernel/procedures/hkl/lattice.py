@@ -1,13 +1,13 @@
 """The lattice of the subsets of p base kernels.
 
     node w       a set of base kernels, written as a sorted tuple; () is the root
-    A(w)         its ancestors: the subsets of w, w itself among them
-    D(w)         its descendants: the sets that contain w, w itself among them
+    A(w)         its ancestors: the subsets of w, w included
+    D(w)         its descendants: the sets that contain w, w included
     parents      w without one of its elements
     hull         a set W of nodes with A(w) in W for every w in W
-    sources      of the complement of a hull: the nodes outside it whose parents all are in it
+    sources      of the complement of a hull: the nodes outside the hull whose parents are all inside
 
-A node v costs d_v = beta^|v| (Bach 2009). What is learned is a function of the nodes of a hull.
+A node v costs d_v = beta^|v| (Bach 2009). The learned function is a sum over the nodes of a hull.
 """
 
 from __future__ import annotations
@@ -60,29 +60,29 @@ def sources(nodes: Iterable[Node], p: int) -> list[Node]:
     for w in within:
         for position, element in enumerate(w):
             leads[without(w, position)] |= 1 << element
-    found = []
+    children = []
     for w in within:
         allowed = (1 << p) - 1 & ~leads[w]
         for parent in parents(w):
             allowed &= leads[parent]
-        found.extend([(*w, i) for i in range(w[-1] + 1 if w else 0, p) if allowed >> i & 1])
-    return in_order(found)
+        children.extend([(*w, i) for i in range(w[-1] + 1 if w else 0, p) if allowed >> i & 1])
+    return in_order(children)
 
 
 def closed(nodes: Iterable[Node], above: Callable[[Node], Iterable[Node]] = parents) -> set[Node]:
     """The nodes and all their ancestors; ``above``: the parents of a node."""
-    found: set[Node] = set()
-    left = list(nodes)
-    while left:
-        node = left.pop()
-        if node not in found:
-            found.add(node)
-            left.extend(above(node))
-    return found
+    closure: set[Node] = set()
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if node not in closure:
+            closure.add(node)
+            pending.extend(above(node))
+    return closure
 
 
 def names(nodes: Iterable[Node], kernel_names: Sequence[str]) -> list[str]:
-    """What the kernels of nodes are called, by the names of the base kernels: "1" at the root, "a * b" for {a, b}."""
+    """The names of the kernels of nodes, by those of the base kernels: "1" at the root, "a * b" for {a, b}."""
     return [" * ".join(kernel_names[i] for i in node) if node else "1" for node in nodes]
 
 
@@ -103,12 +103,12 @@ class ClosedSet(ABC):
     @property
     @abstractmethod
     def d(self) -> Array:
-        """What each node costs, shape (len(self),)."""
+        """The cost of each node, shape (len(self),)."""
 
     @property
     @abstractmethod
     def pairs(self) -> tuple[Array, Array]:
-        """v and w of all pairs v in A(w), by their places in ``nodes``; in the order of w, w itself last of its own."""
+        """v and w of all pairs v in A(w), as positions in ``nodes``; in the order of w, with v = w last for each w."""
 
     @property
     def ancestor(self) -> Array:
@@ -144,7 +144,7 @@ class Hull(ClosedSet):
 
     Raises
     ------
-    ValueError : where a node is no sorted tuple, comes twice or before one of its parents
+    ValueError : where a node is not a sorted tuple, occurs twice or before one of its parents
 
     Examples
     --------
@@ -161,18 +161,18 @@ class Hull(ClosedSet):
     def __post_init__(self) -> None:
         if not 0.0 < self.beta < np.inf:
             raise ValueError(f"the weights beta^|v| of the nodes need a finite beta > 0, got {self.beta}")
-        seen: set[Node] = set()
+        earlier: set[Node] = set()
         for w in self.nodes:
             if any(i < 0 for i in w[:1]) or any(i >= j for i, j in pairwise(w)):
                 raise ValueError(f"a node is an ascending tuple of base kernels by number, from 0 on, got {w!r}")
-            missing = [parent for parent in parents(w) if parent not in seen]
-            if missing or w in seen:
+            missing = [parent for parent in parents(w) if parent not in earlier]
+            if missing or w in earlier:
                 if missing:
                     why = f"needs its parent {missing[0]!r} before it"
                 else:
                     why = "is there twice"
                 raise ValueError(f"a hull holds every node once and after its parents: {w!r} {why}")
-            seen.add(w)
+            earlier.add(w)
 
     @cached_property
     def sizes(self) -> Array:
@@ -187,14 +187,14 @@ class Hull(ClosedSet):
     @cached_property
     def pairs(self) -> tuple[Array, Array]:
         """A(w) is A(w'), w' being w without its largest element i, and v + {i} for every v in A(w')."""
-        place = {v: k for k, v in enumerate(self.nodes)}
+        position = {v: k for k, v in enumerate(self.nodes)}
         child = np.zeros((len(self), 1 + max((v[-1] for v in self.nodes if v), default=0)), dtype=np.intp)
         above: list[Array] = []
         for k, w in enumerate(self.nodes):
             if not w:
                 above.append(np.array([k]))
                 continue
-            parent = place[w[:-1]]
+            parent = position[w[:-1]]
             largest = w[-1]
             child[parent, largest] = k  # v + {i} of the other v in A(w') are ancestors of w: they came before it
             above.append(np.concatenate([above[parent], child[above[parent], largest]]))

@@ -1,12 +1,12 @@
-"""A graph of the user's: its nodes are the base kernels, one by one, with their parents and their costs.
+"""A graph defined by the user: its nodes are the base kernels, each with its parents and its cost.
 
 Every way to share each node outside the hull among its ancestors there bounds the dual norm (``outside``). With equal
 shares, kappa_vw = d_v / sum_{u in A(w), u outside} d_u, the bound is
 
     max_t |(c_w^2 b'K_w b)_{w in D(t)}|_r,    1 / c_w = sum_{u in A(w), u outside} d_u,    r = rho / (2 (rho - 1)),
 
-over the sources t alone, for D(v) is part of D(t) where v is below t. All terms are at hand here: one pass over the
-kernels gives every score.
+over the sources t only, because D(v) is a subset of D(t) where v is a descendant of t. All terms can be computed: one
+pass over the kernels gives every score.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ class ListedHull(ClosedSet):
 
     @cached_property
     def d(self) -> Array:
-        return self.graph.costs[_places(self.nodes)]
+        return self.graph.costs[_kernel_numbers(self.nodes)]
 
     @cached_property
     def pairs(self) -> tuple[Array, Array]:
-        own = _places(self.nodes)
-        node, ancestor = np.nonzero(self.graph.above[np.ix_(own, own)])
+        kernels = _kernel_numbers(self.nodes)
+        node, ancestor = np.nonzero(self.graph.above[np.ix_(kernels, kernels)])
         return ancestor, node
 
     def in_order(self, nodes: Iterable[Node]) -> list[Node]:
@@ -57,7 +57,7 @@ class Listed(Graph):
 
     Parameters
     ----------
-    parents : for each kernel the numbers of its parents; none for a kernel that may come first
+    parents : for each kernel the numbers of its parents; empty for a root
     costs : array (m,) > 0, d_v
 
     Raises
@@ -102,8 +102,8 @@ class Listed(Graph):
 
     def sources(self, hull: ClosedSet) -> list[Node]:
         inside = {node[0] for node in hull.nodes}
-        left = (k for k in range(len(self.parents)) if k not in inside)
-        return self.in_order((k,) for k in left if inside.issuperset(self.parents[k]))
+        outside = (k for k in range(len(self.parents)) if k not in inside)
+        return self.in_order((k,) for k in outside if inside.issuperset(self.parents[k]))
 
     def outside(
         self, base: PackedBank, b: Array, hull: ClosedSet, candidates: Sequence[Node], rho: float, allowed: float
@@ -111,11 +111,11 @@ class Listed(Graph):
         if not candidates:
             return Outside(0.0, np.zeros(0))
         beyond = np.ones(len(self.parents), dtype=bool)
-        beyond[_places(hull.nodes)] = False
+        beyond[_kernel_numbers(hull.nodes)] = False
         rows = np.flatnonzero(beyond)
         shares = self.above[np.ix_(rows, rows)] @ self.costs[rows]
         terms = np.maximum(base.select(rows).quad(b), 0.0) / shares**2
-        below = self.above[np.ix_(rows, _places(candidates))]
+        below = self.above[np.ix_(rows, _kernel_numbers(candidates))]
         norms = powered_norm(np.where(below, terms[:, None], 0.0).T, exponent(rho))
         return Outside(float(norms.max()), norms)
 
@@ -126,22 +126,22 @@ def depths(parents: Sequence[Sequence[int]]) -> Array:
     ValueError where a parent is no kernel, and where the parents lead in a circle.
     """
     m = len(parents)
-    for k, own in enumerate(parents):
-        wrong = [parent for parent in own if not 0 <= parent < m]
+    for k, parents_of_kernel in enumerate(parents):
+        wrong = [parent for parent in parents_of_kernel if not 0 <= parent < m]
         if wrong:
             raise ValueError(f"parents[{k}] has {wrong[0]}, and the {m} kernels of the graph are numbered from 0 on")
     depth = np.full(m, -1, dtype=np.intp)
-    left = set(range(m))
-    while left:
-        ready = [k for k in left if all(depth[parent] >= 0 for parent in parents[k])]
+    pending = set(range(m))
+    while pending:
+        ready = [k for k in pending if all(depth[parent] >= 0 for parent in parents[k])]
         if not ready:
-            raise ValueError(f"the parents lead in a circle that kernel {min(left)} is on or below")
-        found = {k: 1 + max((int(depth[parent]) for parent in parents[k]), default=-1) for k in ready}
-        for k, value in found.items():
+            raise ValueError(f"the parents lead in a circle that kernel {min(pending)} is on or below")
+        ready_depths = {k: 1 + max((int(depth[parent]) for parent in parents[k]), default=-1) for k in ready}
+        for k, value in ready_depths.items():
             depth[k] = value
-        left -= set(ready)
+        pending -= set(ready)
     return depth
 
 
-def _places(nodes: Sequence[Node]) -> Array:
+def _kernel_numbers(nodes: Sequence[Node]) -> Array:
     return np.array([node[0] for node in nodes], dtype=np.intp)

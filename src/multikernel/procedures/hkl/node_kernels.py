@@ -1,7 +1,7 @@
 """The kernels of nodes, K_w the entrywise product of the base kernels in w, stored as packed halves.
 
-A node's half is its parent's times one base kernel's. Halves stay for later rounds, in the order in which they were
-first asked for: the bank of a hull that grows is the beginning of one array, and no half is copied for it.
+A node's half is its parent's times one base kernel's. Halves are kept for later rounds, in the order in which they were
+first requested: the bank of a growing hull is the beginning of one array, so that no half is copied for it.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ def halves(bank: KernelBank) -> PackedBank:
 
 @dataclass(eq=False)
 class NodeKernels:
-    """The base kernels and, as they are asked for, the kernels of nodes: 4 n (n + 1) bytes each.
+    """The base kernels, and the kernels of the nodes requested so far: 4 n (n + 1) bytes each.
 
-    Grows, unlike most things here: a search asks for a few more nodes in each of its rounds. All kernels of nodes are
-    divided by ``unit``, the constant one and the products alike; the base kernels are not.
+    The object changes: a search requests a few more nodes in each of its rounds. All kernels of nodes, the constant one
+    included, are divided by ``unit``; the base kernels are not.
     """
 
     base: PackedBank
     unit: float
     _packed: Array
-    _place: dict[Node, int] = field(default_factory=dict)
+    _position: dict[Node, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, bank: KernelBank, unit: float = 1.0) -> NodeKernels:
@@ -56,24 +56,24 @@ class NodeKernels:
         return cls(base, unit, np.empty((0, base.packed.shape[1])))
 
     def bank(self, nodes: Sequence[Node]) -> PackedBank:
-        """The kernels of these nodes, in this order; no copy where they were first asked for in the same order."""
-        self._reserve(len(self._place.keys() | set(nodes)))
+        """The kernels of these nodes, in this order; no copy where they were first requested in the same order."""
+        self._reserve(len(self._position.keys() | set(nodes)))
         for node in nodes:
-            if node not in self._place:
+            if node not in self._position:
                 self._add(node)
-        places = np.array([self._place[node] for node in nodes], dtype=np.intp)
-        start = places[0] if len(places) else 0
-        in_line = np.array_equal(places, np.arange(start, start + len(places)))
+        positions = np.array([self._position[node] for node in nodes], dtype=np.intp)
+        start = positions[0] if len(positions) else 0
+        in_line = np.array_equal(positions, np.arange(start, start + len(positions)))
         if in_line:
-            packed = self._packed[start : start + len(places)]
+            packed = self._packed[start : start + len(positions)]
         else:
-            packed = self._packed[places]
+            packed = self._packed[positions]
         return PackedBank(Precomputed(len(nodes), self.base.n), packed, self.base.n)
 
     def _add(self, node: Node) -> None:
         factors = self.base.stack
-        parent = self._place.get(node[:-1])
-        k = len(self._place)
+        parent = self._position.get(node[:-1])
+        k = len(self._position)
         half = self._packed[k]
         if not node:
             half[:] = 1.0 / self.unit
@@ -82,11 +82,11 @@ class NodeKernels:
             half /= self.unit
         else:
             np.multiply(self._packed[parent], factors[node[-1]], out=half)
-        self._place[node] = k
+        self._position[node] = k
 
     def _reserve(self, count: int) -> None:
-        """Memory for this many nodes, or for twice as many as before; what is not written costs nothing."""
+        """Reserve memory for this many nodes, or twice as many as before; memory not written to costs nothing."""
         if count > len(self._packed):
             grown = np.empty((max(count, 2 * len(self._packed)), self.base.packed.shape[1]))
-            grown[: len(self._place)] = self._packed[: len(self._place)]
+            grown[: len(self._position)] = self._packed[: len(self._position)]
             self._packed = grown

@@ -5,12 +5,12 @@ With the scores q_w = b'K_w b of the nodes, the square of the dual norm is a max
     Omega*(b)^2 = max_{gamma in simplex} h(gamma, q),     h = (sum_w zeta_w(gamma) q_w^r)^{1/r},
     zeta_w(gamma) = (sum_{v in A(w)} d_v^rho gamma_v^{1 - rho})^{1 / (1 - rho)},       r = rho / (2 (rho - 1)),
 
-with A(w) the ancestors of w, w among them (Bach 2009 for rho = 2; Jawanpuria, Nath and Ramakrishnan 2015). h is
-convex in q, and h^r is concave in gamma and homogeneous of degree one, so any gamma bounds the maximum: h^r <= max_v
-d(h^r)/d gamma_v.
+with A(w) the ancestors of w, w included (Bach 2009 for rho = 2; Jawanpuria, Nath and Ramakrishnan 2015). h is convex in
+q, and h^r is concave in gamma and homogeneous of degree one, so any gamma bounds the maximum: h^r <= max_v d(h^r)/d
+gamma_v.
 
-Everything follows from two tables of shares that each sum to one: u_w, the part of node w in h^r, and kappa_vw, the
-part of the ancestor v in the sum that makes zeta_w; R_vw = kappa_vw / gamma_v is the slope of log zeta_w.
+The value and all derivatives follow from two sets of shares, each of sum one: u_w, the share of node w in h^r, and
+kappa_vw, the share of the ancestor v in the sum inside zeta_w; R_vw = kappa_vw / gamma_v is the slope of log zeta_w.
 """
 
 from __future__ import annotations
@@ -76,22 +76,22 @@ class DualNorm:
 
     @cached_property
     def _log_value(self) -> float:
-        logs = self._log_parts
+        logs = self._log_summands
         top = logs.max()
         return float(top + np.log(np.exp(logs - top).sum())) / exponent(self.rho)
 
     @cached_property
-    def _log_parts(self) -> Array:
+    def _log_summands(self) -> Array:
         """log(zeta_w q_w^r)."""
         with np.errstate(divide="ignore"):
             logs: Array = self._log_terms[1] + exponent(self.rho) * np.log(self.q)
         return logs
 
     @cached_property
-    def parts(self) -> Array:
-        """u, shape (m,): the part of each node in h^r."""
+    def shares(self) -> Array:
+        """u, shape (m,): the share of each node in h^r."""
         r = exponent(self.rho)
-        return np.exp(self._log_parts - r * self._log_value)
+        return np.exp(self._log_summands - r * self._log_value)
 
     @cached_property
     def weights(self) -> Array:
@@ -106,7 +106,7 @@ class DualNorm:
     @cached_property
     def pull(self) -> Array:
         """g_v, shape (m,): the slope of log h^r in gamma_v; gamma'g = 1, and g <= 1 at the maximum."""
-        return self.slopes @ self.parts
+        return self.slopes @ self.shares
 
     @property
     def gradient(self) -> Array:
@@ -128,7 +128,7 @@ class DualNorm:
         r = exponent(self.rho)
         R = self.slopes
         g = self.pull
-        H = (R * self.parts) @ R.T
+        H = (R * self.shares) @ R.T
         H.flat[:: len(H) + 1] -= g / self.gamma
         return self.value / r * ((1.0 - 1.0 / r) * np.outer(g, g) - self.rho * H)
 
@@ -140,14 +140,14 @@ class DualNorm:
     def hessian_factor(self, Z: Array) -> Array | None:
         """F with F'F = 2 Z'(d2h / dq2) Z, for Z of shape (m, n) and q = Z b; None where h is linear in q.
 
-        It is what the Hessian of h in the coefficients has besides the weighted sum of the kernels. With d2h / dq2 =
-        (r - 1) (diag(theta / q) - theta theta' / h) it is a variance: rows sqrt(u) (z / q - mean).
+        F'F is the term of the Hessian of h in the coefficients besides the weighted sum of the kernels. With
+        d2h / dq2 = (r - 1) (diag(theta / q) - theta theta' / h) it is a variance: rows sqrt(u) (z / q - mean).
         """
         r = exponent(self.rho)
         if r == 1.0 or not self.q.any():
             return None
-        known = self.q > 0
-        relative = Z[known] / self.q[known, None]
-        u = self.parts[known]
+        positive = self.q > 0
+        relative = Z[positive] / self.q[positive, None]
+        u = self.shares[positive]
         mean = u @ relative
         return np.sqrt(2.0 * (r - 1.0) * self.value * u)[:, None] * (relative - mean)

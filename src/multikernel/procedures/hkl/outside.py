@@ -1,32 +1,32 @@
-"""What the nodes outside a hull can add, bounded more tightly than by equal shares.
+"""A bound of what the nodes outside a hull can add to the dual norm, tighter than that of equal shares.
 
-With W the hull and V its complement, every way to share each w in V among its ancestors there bounds the dual norm,
+With W the hull and V its complement, every way to share each w in V among its ancestors in V bounds the dual norm,
 
     Omega*_V(b)^2 <= max_{v in V} |(kappa_vw^2 b'K_w b / d_v^2)_{w in D(v)}|_r,    sum_{v in A(w), v in V} kappa_vw = 1,
 
 r = rho / (2 (rho - 1)). With equal shares, kappa_vw proportional to d_v, the norm is T_t^2 at a source t of V and
-smaller at its descendants (Bach 2009), so the sources alone decide. A larger share for the descendants evens this out.
-Let them take lambda >= 1 times as much as with equal shares; then with
+smaller at its descendants (Bach 2009), so only the sources determine the bound. A larger share for the descendants
+balances the two. Let descendants take lambda >= 1 times as much as with equal shares; then with
 
     x_t(w) = beta^{-2|t|} f(|w - t|) b'K_w b,      f(j) = (lambda (1 + beta)^j - lambda + 1)^{-2},
     A_t = |(x_t(w))_{w in D(t)}|_r,      B_ti = lambda^2 |(x_t(w))_{w in D(t + {i})}|_r,
 
-the norm is at most A_t at a source t, at most max_i B_ti at its children, and no larger further down: the largest of
-all is the bound. The smallest bound of some lambdas is taken. f is a sum of powers,
+the norm is at most A_t at a source t, at most max_i B_ti at its children, and no larger at later descendants: the bound
+is the largest of all these. The smallest bound of several lambdas is used. f is a sum of powers,
 
     f(j) = sum_{k >= 0} a_k z_k^j,     a_k = (k + 1) (1 - 1/lambda)^k / lambda^2,     z_k = (1 + beta)^{-(k + 2)},
 
-cut off with the rest of the a_k, which sum to 1, on the last z; and for each z_k the sum over all w is a matrix product
-(``sums``). So the norms are known for r = 1. For r > 1 they are bounded by norms of few terms: the node itself is one
-term, and what lies below it is one term, or one term for each child. Near rho = 1 this is loose, and partitions into
-more terms are tried as well.
+truncated after some terms, with the remainder of the a_k, which sum to 1, added to the last; for each z_k the sum over
+all w is a matrix product (``sums``). This gives the norms for r = 1. For r > 1 they are bounded by norms of few terms:
+the node itself is one term, and all its descendants are one term, or one term for each child. Near rho = 1 this is
+loose, and partitions into more terms are tried as well.
 
 The same holds for every graph whose sums over descendants factorise: (1 + beta)^j is the sum S of the costs d_u / d_t
 of all nodes u from t to w, and f(j) = sum_k a_k S^{-(k + 2)} (``Descendants``).
 
-With many kernels that are alike the bound is several times smaller than that of equal shares, and so is the hull.
+With many similar kernels the bound is several times smaller than that of equal shares, and so is the hull.
 
-Near rho = 1, where one sum over all is loose, the descendants are partitioned. With equal shares the descendants of a
+Near rho = 1, where one sum over all descendants is loose, these are partitioned. With equal shares the descendants of a
 candidate t add
 
     T_t^2 = (sum_{w in D(t)} x_w^r)^{1/r},      r = rho / (2 (rho - 1)) >= 1,
@@ -34,7 +34,7 @@ candidate t add
 
 (Bach 2009; Jawanpuria, Nath and Ramakrishnan 2015). The sum of the x_w over D(t) is one matrix product (``sums``) and
 bounds T_t^2, tightly for r = 1 only. It is tightened by a partition of D(t), each piece bounded by its own sum. A piece
-(u, j) holds u and what is reached from it by base kernels from number j on. It splits into
+(u, j) consists of u and of all nodes reached from u by adding base kernels from number j on. It splits into
 
     {u}     and     (u + {i}, i + 1) for every i >= j outside u,
 
@@ -67,17 +67,17 @@ from multikernel.procedures.hkl.sums import Sums
 from multikernel.tuning import HKL_CHILDREN
 
 _LAMBDAS = np.geomspace(1.0, 4.5, 11)
-TERMS = 4  # powers that f is cut off to
+TERMS = 4  # powers to which f is truncated
 
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """What the sources of the complement of a hull, and all below them, can add.
+    """Bounds of what the sources of the complement of a hull, with all their descendants, can add.
 
     Parameters
     ----------
     bound : float, at least Omega*_V(b)^2
-    norms : array (number of candidates,), what each candidate and its descendants add at most
+    norms : array (number of candidates,), a bound for each candidate with its descendants
     """
 
     bound: float
@@ -85,43 +85,43 @@ class Outside:
 
 
 class Descendants(ABC):
-    """Sums over what is below nodes, S(w) the sum of d_u / d_t over all u from t to w.
+    """Sums over the descendants of nodes t, with S(w) the sum of d_u / d_t over all u from t to w.
 
     Attributes
     ----------
-    size : int, the numbers that a table of children is made of
+    size : int, how many numbers are summed for a table of children
     scores : Sums of b'K_w b over single nodes
     """
 
     size: int
     scores: Sums
 
-    def own(self, nodes: Sequence[Node]) -> Array:
+    def node_scores(self, nodes: Sequence[Node]) -> Array:
         """b'K_t b of every node, shape (len(nodes),)."""
-        return self.scores.wholes(nodes)
+        return self.scores.totals(nodes)
 
     @abstractmethod
-    def wholes(self, nodes: Sequence[Node]) -> Array:
+    def totals(self, nodes: Sequence[Node]) -> Array:
         """sum_{w in D(t)} S(w)^{-(k + 2)} b'K_w b, shape (TERMS, len(nodes))."""
 
     @abstractmethod
     def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
-        """Of every child b'K b, (len(nodes), children), and the sums over its descendants, (TERMS, ..); else 0."""
+        """b'K b of every child, (len(nodes), children), and sums over its descendants, (TERMS, ..); 0 without child."""
 
 
 class OfSubsets(Descendants):
-    """Among all subsets: S(w) = (1 + beta)^|w - t|."""
+    """Sums over descendants among all subsets: S(w) = (1 + beta)^|w - t|."""
 
     def __init__(self, base: PackedBank, b: Array, beta: float) -> None:
         self._z = (1.0 + beta) ** -np.arange(2.0, 2.0 + TERMS)
         self.scores, *self._sums = [Sums.of(base, b, c) for c in (0.0, *self._z)]
         self.size = self.scores.K.size
 
-    def wholes(self, nodes: Sequence[Node]) -> Array:
-        return np.array([each.wholes(nodes) for each in self._sums])
+    def totals(self, nodes: Sequence[Node]) -> Array:
+        return np.array([sums.totals(nodes) for sums in self._sums])
 
     def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
-        sums = [z * each.below(nodes) for z, each in zip(self._z, self._sums, strict=True)]
+        sums = [z * sums_of_power.below(nodes) for z, sums_of_power in zip(self._z, self._sums, strict=True)]
         return self.scores.below(nodes), np.array(sums)
 
 
@@ -135,18 +135,18 @@ def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float,
     candidates : all sources of the complement
     beta : float > 0, with d_v = beta^|v|
     rho : float in (1, 2]
-    allowed : float, what the bound should not exceed
+    allowed : float, the value that the bound should not exceed
     """
     if not candidates:
         return Outside(0.0, np.zeros(0))
-    with np.errstate(over="ignore"):  # where nodes cost less than numbers can say the bound is infinite
+    with np.errstate(over="ignore"):  # where the cost of a node underflows, the bound is infinite
         scale = float(beta) ** (-2.0 * np.array([len(t) for t in candidates]))
     norms = uneven_shares(OfSubsets(base, b, beta), scale, candidates, beta, rho, allowed)
     bound = float(norms.max())
-    if rho <= 1.3 and allowed < bound < np.inf:  # partitions are tried as well: the figures stand at the head
+    if rho <= 1.3 and allowed < bound < np.inf:  # partitions are tried as well: for their effect see above
         equal = partitioned(base, b, candidates, beta, rho, allowed)
         bound = min(bound, float(equal.max()))
-        norms = min(norms, equal, key=lambda each: int((each > allowed).sum()))
+        norms = min(norms, equal, key=lambda bounds: int((bounds > allowed).sum()))
     return Outside(bound, norms)
 
 
@@ -156,37 +156,39 @@ def uneven_shares(
 ) -> Array:
     """max(A_t, max_i B_ti) of every candidate t, for the lambda with the smallest bound; ``scale`` is d_t^{-2}.
 
-    Children are looked at only where the sum over all descendants exceeds what is allowed, and where that takes a few
-    seconds; without them the bound is looser.
+    Separate sums for children are computed only where the sum over all descendants exceeds ``allowed``, and only if
+    this takes a few seconds at most; without them the bound is looser.
     """
     r = exponent(rho)
-    own = scale * sums.own(candidates)
-    wholes = scale * sums.wholes(candidates)
+    scores = scale * sums.node_scores(candidates)
+    totals = scale * sums.totals(candidates)
     powers = [_powers(factor) for factor in _LAMBDAS]
-    rest = [np.maximum(np.tensordot(a, wholes, 1) - own, 0.0) for a in powers]
-    exceeds = np.max([lam**2 * left for lam, left in zip(_LAMBDAS, rest, strict=True)], axis=0) > allowed
+    remainders = [np.maximum(np.tensordot(a, totals, 1) - scores, 0.0) for a in powers]
+    exceeds = (
+        np.max([lam**2 * remainder for lam, remainder in zip(_LAMBDAS, remainders, strict=True)], axis=0) > allowed
+    )
     if time_is_up() or np.count_nonzero(exceeds) * sums.size > HKL_CHILDREN:
         exceeds[:] = False
-    few = [candidates[int(k)] for k in np.flatnonzero(exceeds)]
+    exceeding = [candidates[int(k)] for k in np.flatnonzero(exceeds)]
     children = tables = np.zeros(0)
-    if few:
-        children, tables = (scale[exceeds, None] * each for each in sums.below(few))
+    if exceeding:
+        children, tables = (scale[exceeds, None] * sums_of_children for sums_of_children in sums.below(exceeding))
     largest: list[Array] = []
-    for lam, a, left in zip(_LAMBDAS, powers, rest, strict=True):
-        below = lam**2 * left
-        if few:
+    for lam, a, remainder in zip(_LAMBDAS, powers, remainders, strict=True):
+        below = lam**2 * remainder
+        if exceeding:
             B = np.tensordot(a, tables, 1)
-            left[exceeds] = np.minimum(left[exceeds], powered_norm(B, r))
+            remainder[exceeds] = np.minimum(remainder[exceeds], powered_norm(B, r))
             first = (lam * (1.0 + beta) - lam + 1.0) ** -2 * children
-            parts = np.stack([first, np.maximum(B - first, 0.0)], axis=-1)
-            below[exceeds] = lam**2 * powered_norm(parts, r).max(axis=1)
-        norms = np.maximum(powered_norm(np.stack([own, left], axis=-1), r), below)
+            terms = np.stack([first, np.maximum(B - first, 0.0)], axis=-1)
+            below[exceeds] = lam**2 * powered_norm(terms, r).max(axis=1)
+        norms = np.maximum(powered_norm(np.stack([scores, remainder], axis=-1), r), below)
         largest.append(np.where(np.isnan(norms), np.inf, norms))
     return min(largest, key=lambda norms: float(norms.max()))
 
 
 def _powers(lam: float) -> Array:
-    """a_k, the last with what is left."""
+    """a_k for k < TERMS, with the remainder of the sum in the last one."""
     a = np.arange(1, TERMS + 1) * (1.0 - 1.0 / lam) ** np.arange(TERMS) / lam**2
     a[-1] = 1.0 - a[:-1].sum()
     return a
@@ -210,7 +212,7 @@ def partitioned(
     allowed: float,
     splits: int = 16,
 ) -> Array:
-    """Upper bounds of T_t^2 for candidates t, each as tight as it takes to compare it with what is allowed.
+    """Upper bounds of T_t^2 for candidates t, each tight enough for a comparison with ``allowed``.
 
     Parameters
     ----------
@@ -231,16 +233,16 @@ def partitioned(
     sums = Sums.of(base, b, c)
     scales = np.array([float(beta) ** (-2 * len(t)) for t in candidates])
     lower = np.zeros(len(candidates))
-    upper = scales * sums.wholes(candidates)
+    upper = scales * sums.totals(candidates)
     partitions = [_Partition(exponent(rho), [(-total, t, 0)]) for total, t in zip(upper, candidates, strict=True)]
     for _ in range(splits):
-        undecided = [k for k, each in enumerate(partitions) if lower[k] <= allowed < upper[k] and each.pieces]
+        undecided = [k for k, partition in enumerate(partitions) if lower[k] <= allowed < upper[k] and partition.pieces]
         if not undecided:
             break
         largest = [heappop(partitions[k].pieces)[1:] for k in undecided]
-        for k, (u, _), (own, children) in zip(undecided, largest, sums.split(largest), strict=True):
+        for k, (u, _), (score, children) in zip(undecided, largest, sums.split(largest), strict=True):
             scale = scales[k] * c ** (len(u) - len(candidates[k]))
-            partitions[k].nodes.append(scale * own)
+            partitions[k].nodes.append(scale * score)
             for i, total in children:
                 heappush(partitions[k].pieces, (-scale * c * total, _with(u, i), i + 1))
             lower[k], upper[k] = partitions[k].bounds()
@@ -249,14 +251,14 @@ def partitioned(
 
 @dataclass(eq=False)
 class _Partition:
-    """D(t) as nodes on their own and pieces known by their sums: (-sum, u, j), a heap with the largest sum first."""
+    """D(t) as single nodes, and pieces with their sums: (-sum, u, j), a heap with the largest sum first."""
 
     r: float
     pieces: list[tuple[float, Node, int]]
     nodes: list[float] = field(default_factory=list)
 
     def bounds(self) -> tuple[float, float]:
-        """Of T_t^2: the nodes on their own alone, and every piece as if it were one node."""
+        """Bounds of T_t^2: from the single nodes only, and with every piece as if it were one node."""
         nodes = np.array(self.nodes)
         sums = np.array([-piece[0] for piece in self.pieces])
         return norm_of(nodes, self.r), norm_of(np.concatenate([nodes, sums]), self.r)
@@ -264,5 +266,5 @@ class _Partition:
 
 def _with(u: Node, i: int) -> Node:
     """u + {i}."""
-    at = bisect(u, i)
-    return (*u[:at], i, *u[at:])
+    position = bisect(u, i)
+    return (*u[:position], i, *u[position:])

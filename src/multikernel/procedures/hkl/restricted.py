@@ -3,9 +3,9 @@
     min_{gamma in simplex} max_a  scale (p'a - 1/2 sum_j ridge_j a_j^2 - 1/2 h(gamma, q)),    q_w = b'K_w b,    b = E a
 
 with a in its box and h of ``norm``: concave in a, convex in gamma, smooth inside. The interior point method for sums of
-kernels (``procedures/interior``) solves it with the second derivatives of h in its Newton system: those in b join the
-combined matrix, those in gamma the border. Some fifteen steps, each a pass over the nodes and one Cholesky
-factorisation.
+kernels (``procedures/interior``) solves it with the second derivatives of h in its Newton system: those in b are added
+to the combined matrix, those in gamma to the border. It takes some fifteen steps, each with a pass over the nodes and
+one Cholesky factorisation.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from multikernel.procedures.interior.newton import Newton, Products
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class HullPoint(InteriorPoint):
-    """What the method finds on a hull: ``weights`` are those of the nodes' kernels, ``active`` refers to gamma.
+    """The result on a hull: ``weights`` are those of the nodes' kernels, ``active`` refers to gamma.
 
     Parameters
     ----------
@@ -57,26 +57,26 @@ class HullProblem(InteriorProblem[HullPoint]):
     def solved(self, tol: float, max_iter: int) -> HullPoint:
         """The solution to a relative gap of ``tol`` over the hull, with at most ``max_iter`` Newton steps for each rho.
 
-        Near rho = 1 h bends so sharply that a Newton step says something of a small neighbourhood only: the solution
-        for a larger rho leads into it.
+        Near rho = 1 the curvature of h is so large that Newton steps converge only from a small neighbourhood of the
+        solution: solutions for larger values of rho lead into it.
         """
         first = self._first_point()
-        found = None
+        solution = None
         if first is None:
             return self._without_kernels()
         for rho in _approach(self.rho):
             problem = replace(self, rho=rho)
             if rho == self.rho:
-                asked = tol
+                tolerance = tol
             else:
-                asked = max(tol, 1e-2)  # on the way there, a gap of 1/100
-            point = first if found is None else problem._near(found)
-            found = solve(problem, point, self.program.scale, asked, max_iter)
-        assert found is not None
-        return found
+                tolerance = max(tol, 1e-2)  # on the way there, a gap of 1/100
+            point = first if solution is None else problem._near(solution)
+            solution = solve(problem, point, self.program.scale, tolerance, max_iter)
+        assert solution is not None
+        return solution
 
     def read(self, point: BarrierPoint) -> tuple[HullPoint, BarrierPoint, Callable[[], Newton]]:
-        """The pair at an interior point: node weights brought to sum 1, variables to the equality."""
+        """The pair at an interior point: node weights scaled to sum 1, variables made to satisfy the equality."""
         program = self.program
         b = self.program.coef(point.a)
         Z = self._images(b)
@@ -86,7 +86,7 @@ class HullProblem(InteriorProblem[HullPoint]):
         f = weights @ Z
         a = feasible(program, point.a)
         intercept = program.best_intercept(f)
-        found = HullPoint(
+        pair = HullPoint(
             a=a,
             weights=weights,
             active=point.delta * point.multiplier > point.reduced_cost * point.delta.max(),
@@ -95,14 +95,14 @@ class HullProblem(InteriorProblem[HullPoint]):
             bound=program.dual(a, norm.bound),
             gamma=point.delta / total,
         )
-        return found, point, lambda: Newton(program, Simplex(), point, self._products(norm, Z), 0.5 * norm.curvature)
+        return pair, point, lambda: Newton(program, Simplex(), point, self._products(norm, Z), 0.5 * norm.curvature)
 
     def _images(self, b: Array) -> Array:
         """K_w b for every node, shape (m, n)."""
         return self.bank.apply(b[:, None])[:, :, 0]
 
     def _products(self, norm: DualNorm, Z: Array) -> Products:
-        """What the Newton system takes, with the second derivatives of h in the coefficients."""
+        """The products for the Newton system, with the second derivatives of h in the coefficients."""
         K = self.bank.combine(norm.weights).dense()
         F = norm.hessian_factor(Z)
         if F is not None:
@@ -123,7 +123,7 @@ class HullProblem(InteriorProblem[HullPoint]):
             a = np.minimum(a + 0.1 * float(a.mean()) + TINY, 0.5 * program.upper)
         b = program.coef(a)
         q = self._images(b) @ b
-        # a score below this part of what the kernel's diagonal allows is zero
+        # a score below this fraction of its bound from the kernel's diagonal counts as zero
         if not (q > 1e-16 * (np.sqrt(np.maximum(self.bank.diagonal(), 0.0)) @ np.abs(b)) ** 2).any():
             return None
         gamma = np.full(m, 1.0 / m)
@@ -138,21 +138,21 @@ class HullProblem(InteriorProblem[HullPoint]):
         multiplier = max(size**2 * float(norm.gradient.max()), mu)
         return BarrierPoint(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
 
-    def _near(self, found: HullPoint) -> BarrierPoint:
+    def _near(self, pair: HullPoint) -> BarrierPoint:
         """The point near the central path where the complementarity products sum to the gap of a pair."""
-        a = found.a
-        gamma = found.gamma
+        a = pair.a
+        gamma = pair.gamma
         program = self.program
         slack = program.upper - a
         count = len(a) + int(np.isfinite(program.upper).sum()) + len(gamma)
-        mu = max(found.upper - found.bound, TINY) / program.scale / count
+        mu = max(pair.upper - pair.bound, TINY) / program.scale / count
         b = program.coef(a)
         norm = self.norm(gamma, self._images(b) @ b)
         multiplier = max(float(norm.gradient.max()), mu)
-        return BarrierPoint(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
+        return BarrierPoint(a, slack, mu / a, mu / slack, pair.intercept, gamma, mu / gamma, multiplier)
 
     def _without_kernels(self) -> HullPoint:
-        """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
+        """The solution where all kernels vanish: each coefficient depends on the loss of its sample only."""
         program = self.program
         m = len(self.bank)
         a = program.upper
@@ -174,9 +174,9 @@ class HullProblem(InteriorProblem[HullPoint]):
 
 
 def _approach(rho: float) -> list[float]:
-    """The values of rho for which the problem is solved in turn, the last of which is rho itself.
+    """The sequence of values of rho for which the problem is solved, ending with rho itself.
 
-    From 1.1 on the method starts at equal node weights; nearer to 1 at the solution for a rho 1.5 times as far away.
+    From 1.1 on the method starts at equal node weights; nearer to 1, at the solution for a rho 1.5 times as far from 1.
     """
     values = [rho]
     while values[-1] < 1.1:

@@ -1,4 +1,4 @@
-"""Sums over all descendants of nodes, with weights that fall by a factor c a generation, without visiting them.
+"""Sums over all descendants of nodes, with weights that fall by a factor c each generation, without enumeration.
 
     sum_{w in D(t)} c^{|w - t|} b'K_w b = <bb', K_t o prod_{i not in t} (1 + c k_i)>
 
@@ -6,8 +6,8 @@ The sums of many nodes at once are one product of matrices: with R_i = k_i / (1 
 
     K_t o prod_{i not in t} (1 + c k_i) = prod_i (1 + c k_i) o prod_{i in t} R_i,
 
-whose factors are shared by many nodes. A quotient is multiplied by its divisor again, so that a small divisor costs no
-digits. Other graphs whose kernels are products have sums of the same form, with factors of their own (``chain_sums``).
+whose factors are shared by many nodes. Each quotient is later multiplied by its divisor, so that a small divisor loses
+no digits. Other graphs whose kernels are products have sums of the same form, with other factors (``chain_sums``).
 """
 
 from __future__ import annotations
@@ -49,39 +49,39 @@ class ProductSums(ABC):
 
     @abstractmethod
     def factors(self, r: slice) -> tuple[Array, Array]:
-        """At some entries the product that all sums have, (N_r,), and the factors R, (rows, N_r)."""
+        """At some entries, the product that all sums have in common, (N_r,), and the factors R, (rows, N_r)."""
 
-    def table(self, lefts: Sequence[Node], used: slice = slice(None)) -> tuple[Array, dict[Node, int]]:
-        """<M, product o prod_{i in u} R_i o R_row>, at [row, place of u]; a column for each u and its prefixes."""
+    def table(self, lefts: Sequence[Node], selection: slice = slice(None)) -> tuple[Array, dict[Node, int]]:
+        """<M, product o prod_{i in u} R_i o R_row>: a row for each R_row, a column for each u and its prefixes."""
         from multikernel.procedures.hkl import _pieces
 
-        place = _with_prefixes(lefts)
-        parent = np.array([place[w[:-1]] for w in place], dtype=np.intp)
-        last = np.array([w[-1] if w else 0 for w in place], dtype=np.intp)
+        column_of = _with_prefixes(lefts)
+        parent = np.array([column_of[w[:-1]] for w in column_of], dtype=np.intp)
+        last = np.array([w[-1] if w else 0 for w in column_of], dtype=np.intp)
 
-        def part(r: slice) -> Array:
-            whole, R = self.factors(r)
-            L = np.empty((len(place), R.shape[1]))
-            L[0] = self.M[r] * whole
+        def table_of_entries(r: slice) -> Array:
+            common, R = self.factors(r)
+            L = np.empty((len(column_of), R.shape[1]))
+            L[0] = self.M[r] * common
             _pieces.products(parent, last, R, L)
-            return blas.dgemm(1.0, R[used].T, L.T, trans_a=True)
+            return blas.dgemm(1.0, R[selection].T, L.T, trans_a=True)
 
-        size = max(1, PIECE_VALUES // len(place))
+        size = max(1, PIECE_VALUES // len(column_of))
         n = len(self.M)
-        kept = len(range(self.rows)[used])
+        n_rows = len(range(self.rows)[selection])
 
-        def share(rows: slice) -> Array:
-            """The sum over some of the entries: a table for each piece would be as many tables as there are pieces."""
-            total = np.zeros((kept, len(place)))
+        def table_of_share(rows: slice) -> Array:
+            """The sum over some of the entries, accumulated in one table to save memory."""
+            total = np.zeros((n_rows, len(column_of)))
             for first in range(rows.start, rows.stop, size):
                 check_interrupted()
-                total += part(slice(first, min(first + size, rows.stop)))
+                total += table_of_entries(slice(first, min(first + size, rows.stop)))
             return total
 
         with one_blas_thread(0):
-            # four tables whatever the threads, so that sums do not depend on them
-            shares = over_rows(share, n, max(size, -(-n // 4)))
-        return sum(shares, np.zeros((kept, len(place)))), place
+            # four tables for any number of threads, so that sums do not depend on this number
+            tables = over_rows(table_of_share, n, max(size, -(-n // 4)))
+        return sum(tables, np.zeros((n_rows, len(column_of)))), column_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,22 +104,22 @@ class Sums(ProductSums):
         return len(self.K) + 1
 
     def factors(self, r: slice) -> tuple[Array, Array]:
-        """The last row, of ones, leaves the sum over D(u) itself."""
+        """The common product and the quotients; the last row is of ones, for the sum over D(u) itself."""
         U = 1.0 + self.c * self.K[:, r]
         U[U == 0.0] = EPS  # any small divisor
         return U.prod(axis=0), np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])
 
-    def wholes(self, nodes: Sequence[Node]) -> Array:
+    def totals(self, nodes: Sequence[Node]) -> Array:
         """The sums over D(t), for every node t: shape (len(nodes),)."""
         p = len(self.K)
-        table, place = self.table([t[:-1] for t in nodes])
-        totals: Array = np.array([table[t[-1] if t else p, place[t[:-1]]] for t in nodes])
+        table, column_of = self.table([t[:-1] for t in nodes])
+        totals: Array = np.array([table[t[-1] if t else p, column_of[t[:-1]]] for t in nodes])
         return totals.clip(min=0.0)
 
     def below(self, nodes: Sequence[Node]) -> Array:
         """The sums over D(t + {i}) for every node t and base kernel i, shape (len(nodes), p); 0 for i in t."""
-        table, place = self.table(nodes)
-        sums: Array = table[:-1, [place[t] for t in nodes]].T.clip(min=0.0)
+        table, column_of = self.table(nodes)
+        sums: Array = table[:-1, [column_of[t] for t in nodes]].T.clip(min=0.0)
         for row, t in zip(sums, nodes, strict=True):
             row[list(t)] = 0.0
         return sums
@@ -147,17 +147,17 @@ class Sums(ProductSums):
 
 
 def on_support(base: PackedBank, b: Array) -> tuple[Array, Array]:
-    """K and M of the samples with a coefficient."""
+    """K and M of the samples with nonzero coefficients."""
     support = np.flatnonzero(b)
-    own = base if len(support) == base.n else base.principal(support)
-    return own.packed, weights_of_pairs(np.outer(b[support], b[support]))
+    support_bank = base if len(support) == base.n else base.principal(support)
+    return support_bank.packed, weights_of_pairs(np.outer(b[support], b[support]))
 
 
 def _with_prefixes(nodes: Sequence[Node]) -> dict[Node, int]:
-    """The nodes and all their prefixes, each its predecessor times one factor, numbered with the smaller first."""
-    found: set[Node] = {()}
+    """Numbers of the nodes and all their prefixes, smaller ones first; each is a shorter prefix times one factor."""
+    prefixes: set[Node] = {()}
     for w in nodes:
-        while w not in found:
-            found.add(w)
+        while w not in prefixes:
+            prefixes.add(w)
             w = w[:-1]
-    return {w: k for k, w in enumerate(in_order(found))}
+    return {w: k for k, w in enumerate(in_order(prefixes))}

@@ -1,8 +1,8 @@
 """The loop of the interior point method: the pair at a point, whether its gap is small enough, the next step.
 
-A problem makes of every interior point a feasible pair of weights and variables, with the values that enclose the
-optimum. The loop ends with a pair whose gap is small enough, or with the best one where rounding lets the gap shrink no
-further.
+A problem maps every interior point to a feasible pair of weights and variables, with the values that enclose the
+optimum. The loop ends with a pair whose gap is small enough, or with the best one where the gap no longer shrinks
+because of rounding.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ class InteriorPoint:
     ----------
     a : array (N,), the variables of the support program
     weights : array (m,)
-    active : bool array (m,), the kernels whose weight the optimality conditions hold above zero
+    active : bool array (m,), the kernels whose weight is positive by the optimality conditions
     intercept : float
     upper, bound : float
     floor : float, a value that counts as zero
-    history : the relative gap along the way, over the kernels that took part
+    history : the relative gap at each step, over the kernels of the working set
     """
 
     a: Array
@@ -57,63 +57,63 @@ class InteriorPoint:
         return max(len(self.history) - 1, 0)
 
 
-Found = TypeVar("Found", bound=InteriorPoint)
+Pair = TypeVar("Pair", bound=InteriorPoint)
 
 
-class InteriorProblem(ABC, Generic[Found]):
-    """Weights and support vectors together, as the loop sees them."""
+class InteriorProblem(ABC, Generic[Pair]):
+    """The interface of a problem of weights and support vectors for the loop."""
 
     @abstractmethod
-    def read(self, point: BarrierPoint) -> tuple[Found, BarrierPoint, Callable[[], Newton]]:
-        """The pair at a point; the point to step from, and the Newton system there, made only where it is needed."""
+    def read(self, point: BarrierPoint) -> tuple[Pair, BarrierPoint, Callable[[], Newton]]:
+        """The pair at a point; the point to step from; and a function that makes the Newton system there."""
 
     def due(self, gap: float, tol: float) -> bool:
-        """Whether a pair of this gap is to be reviewed."""
+        """Whether a pair with this gap has to be reviewed."""
         return gap <= tol
 
     def reviewed(
-        self, found: Found, point: BarrierPoint, tol: float
-    ) -> tuple[Found, InteriorProblem[Found], BarrierPoint | None]:
-        """The pair as one of the whole problem; the problem to go on with, and from where, if not from this point."""
-        return found, self, None
+        self, pair: Pair, point: BarrierPoint, tol: float
+    ) -> tuple[Pair, InteriorProblem[Pair], BarrierPoint | None]:
+        """The pair for all kernels; the problem to continue with; and where to continue, if not at this point."""
+        return pair, self, None
 
 
 def solve(
-    problem: InteriorProblem[Found],
+    problem: InteriorProblem[Pair],
     point: BarrierPoint,
     scale: float,
     tol: float,
     max_iter: int,
     observe: Observer = silent,
-) -> Found:
-    """From a first point to a relative duality gap of at most ``tol``, with at most ``max_iter`` Newton steps.
+) -> Pair:
+    """Iterate from a first point to a relative duality gap of at most ``tol``, by at most ``max_iter`` Newton steps.
 
     The sum of the complementarity products times ``scale`` is the duality gap near the central path.
     """
-    best: Found | None = None
+    best: Pair | None = None
     history: list[float] = []
     initial = point.complementarity
     stalled = 0
     length = 1.0
     for step in range(max_iter + 1):
-        with np.errstate(over="ignore", invalid="ignore"):  # a point beyond the range of numbers proves nothing
-            found, point, system = problem.read(point)
-        value = max(min(abs(found.upper), abs(found.bound)), found.floor)  # the optimum is no smaller, if positive
-        # the sum of the complementarity products is brought to 1/1000 of the gap asked for, or to 1e-20 of its first
+        with np.errstate(over="ignore", invalid="ignore"):  # at a point that overflows, the gap is not finite
+            pair, point, system = problem.read(point)
+        value = max(min(abs(pair.upper), abs(pair.bound)), pair.floor)  # the optimum is no smaller, if positive
+        # the sum of the complementarity products is reduced to 1/1000 of the requested gap, or to 1e-20 of its first
         # value where the optimum is zero
         target = max(1e-3 * tol * value / scale, 1e-20 * initial)
-        better = best is None or found.gap < NO_PROGRESS * best.gap
-        # so near to its final value the sum promises no smaller gap than the one found
+        better = best is None or pair.gap < NO_PROGRESS * best.gap
+        # when the sum is so near its target, the next steps will not give a smaller gap
         exhausted = point.complementarity <= 10.0 * target and not better
         stalled = stalled + 1 if exhausted or length < NEGLIGIBLE_STEP else 0
-        if best is None or found.gap < best.gap:
-            best = found
-        history.append(found.gap)
-        observe(Event(step + 1, Certificate("duality gap", found.gap)))
+        if best is None or pair.gap < best.gap:
+            best = pair
+        history.append(pair.gap)
+        observe(Event(step + 1, Certificate("duality gap", pair.gap)))
         last = step == max_iter or stalled == 3 or time_is_up()
-        if problem.due(found.gap, tol) or last:
-            found, revised, restart = problem.reviewed(best if last else found, point, tol)
-            if found.gap <= tol or last:
+        if problem.due(pair.gap, tol) or last:
+            pair, revised, restart = problem.reviewed(best if last else pair, point, tol)
+            if pair.gap <= tol or last:
                 break
             problem = revised
             if restart is not None:
@@ -122,4 +122,4 @@ def solve(
                 stalled = 0
                 continue
         length, point = advance(point, system, target)
-    return replace(found, history=tuple(history))
+    return replace(pair, history=tuple(history))

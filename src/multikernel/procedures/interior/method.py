@@ -4,11 +4,11 @@
     b = E a,  0 <= a <= u,  1'b = total
 
 for every support vector machine and every separable domain (simplex, balls of any norm around an offset, penalties,
-entropy) alike: a barrier on each inequality, Newton steps on the optimality conditions, Mehrotra's predictor and
-corrector. Some fifteen steps bring the gap to 1e-8 whatever the kernels (duplicated, of low rank, badly scaled) and
-whatever C; each costs one pass over the kernels that take part and one Cholesky factorisation.
+entropy): a barrier on each inequality, Newton steps on the optimality conditions, Mehrotra's predictor and corrector.
+Some fifteen steps reduce the gap to 1e-8 for any kernels (duplicated, of low rank, badly scaled) and any C; each takes
+one pass over the kernels of the working set and one Cholesky factorisation.
 
-The certificate is over all kernels, also over those that were left out of the steps (``working.py``).
+The certificate is over all kernels, including those outside the working set (``working.py``).
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ def interior_point(
     saddle : the problem
     tol : float
     max_iter : int, Newton steps at most
-    start : array (m,), positive for the kernels that take part first, such as those with a weight in a neighbour
-    observe : called after each step, with the duality gap over the kernels that take part
+    start : array (m,), positive for kernels in the first working set, such as those weighted in a similar problem
+    observe : called after each step, with the duality gap over the working set
     """
-    known = _known(saddle)
-    if known is not None:
-        return known
+    trivial = _trivial(saddle)
+    if trivial is not None:
+        return trivial
     b = saddle.program.coef(central(saddle.program))
     working = WorkingSet.first(saddle.bank, saddle.domain, b, start)
     # the scores of all kernels are computed first at a gap of 1/100 over the working set
@@ -73,7 +73,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
     look_at: float
 
     def read(self, point: BarrierPoint) -> tuple[InteriorPoint, BarrierPoint, Callable[[], Newton]]:
-        """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
+        """The pair at a point: coefficients need not be feasible for the primal value, but for the dual value."""
         saddle = self.saddle
         program = self.saddle.program
         domain = self.saddle.domain
@@ -82,7 +82,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         a = feasible(program, point.a)
         f = weights @ products.Z
         intercept = program.best_intercept(f)
-        found = InteriorPoint(
+        pair = InteriorPoint(
             a=a,
             weights=weights,
             active=self._active(point),
@@ -91,10 +91,10 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
             bound=saddle.bound(a, products.v),
             floor=saddle.floor,
         )
-        return found, point, lambda: Newton(program, domain, point, products)
+        return pair, point, lambda: Newton(program, domain, point, products)
 
     def _active(self, point: BarrierPoint) -> Array:
-        """The kernels whose weight exceeds their reduced cost, each as a part of its largest value."""
+        """The kernels whose weight exceeds their reduced cost, each relative to its largest value."""
         largest = self.saddle.largest_score(point.multiplier)
         if not self.working.sparse or largest <= 0.0:
             return np.ones(len(point.delta), dtype=bool)
@@ -104,35 +104,35 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         return gap <= self.look_at
 
     def reviewed(
-        self, found: InteriorPoint, point: BarrierPoint, tol: float
+        self, pair: InteriorPoint, point: BarrierPoint, tol: float
     ) -> tuple[InteriorPoint, SumOfKernels, BarrierPoint | None]:
-        """With weights and bound over all kernels, and with the working set that the scores of all ask for."""
+        """The pair with weights and bound over all kernels; the working set is revised by the scores of all."""
         saddle = self.saddle
         working = self.working
-        b = saddle.program.coef(found.a)
-        scores = working.scores(b, working.work.quad(b))
-        weights = working.spread(found.weights)
-        active = working.spread(found.active) > 0
-        found = replace(found, weights=weights, active=active, bound=saddle.bound(found.a, scores))
-        if found.gap <= tol:
-            return found, self, None
+        b = saddle.program.coef(pair.a)
+        scores = working.scores(b, working.kernels.quad(b))
+        weights = working.spread(pair.weights)
+        active = working.spread(pair.active) > 0
+        pair = replace(pair, weights=weights, active=active, bound=saddle.bound(pair.a, scores))
+        if pair.gap <= tol:
+            return pair, self, None
         largest = saddle.largest_score(point.multiplier)
-        beyond = float(scores.max()) > 2.0 * largest  # too far off the central path to go on from
-        revised, moved = working.revised(point, scores, largest, keep=beyond)
+        off_path = float(scores.max()) > 2.0 * largest  # too far off the central path to go on from
+        revised, moved = working.revised(point, scores, largest, keep=off_path)
         if revised.complete:
             look_at = tol
         else:
-            look_at = max(0.1 * min(found.gap, self.look_at), 0.5 * tol)
+            look_at = max(0.1 * min(pair.gap, self.look_at), 0.5 * tol)
         problem = replace(self, working=revised, look_at=look_at)
         if revised is working:
-            return found, problem, None
-        if beyond:
+            return pair, problem, None
+        if off_path:
             moved = first_point(saddle, revised)
-        return found, problem, moved
+        return pair, problem, moved
 
 
-def _known(saddle: Saddle) -> InteriorPoint | None:
-    """The answer where there is nothing to do: a = 0 loses nothing, the equality leaves one a, or all kernels are 0."""
+def _trivial(saddle: Saddle) -> InteriorPoint | None:
+    """The solution of a trivial problem: a = 0 is optimal, only one a is feasible, or all kernels are 0; else None."""
     program = saddle.program
     domain = saddle.domain
     m = len(saddle.bank)
@@ -155,7 +155,7 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
     upper = program.primal(f, float(program.coef(a) @ f), intercept) + domain.penalty(weights)
     active = np.ones(m, dtype=bool)
     bound = saddle.bound(a, scores)
-    found = InteriorPoint(
+    pair = InteriorPoint(
         a=a, weights=weights, active=active, intercept=intercept, upper=upper, bound=bound, floor=saddle.floor
     )
-    return replace(found, history=(found.gap,))
+    return replace(pair, history=(pair.gap,))

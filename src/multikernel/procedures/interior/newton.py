@@ -28,12 +28,12 @@ Once ddelta is eliminated, too, what is left is one positive definite system of 
                                                      1'db = -F_b
                        -c'T^{-1}Z db + c'T^{-1}c' dnu = F_c + c'T^{-1} r_delta
 
-Its cost is a Cholesky factorisation, whatever the number of kernels. Where a
-weight is away from zero near the optimum T vanishes, and Z'T^{-1}Z would swamp the other digits of the matrix: such a
-kernel is not eliminated, its weight joins the border as an unknown.
+Its cost is a Cholesky factorisation for any number of kernels. Where a weight stays away from zero near the optimum, T
+vanishes, and Z'T^{-1}Z would be so large that the matrix loses its other digits: such a kernel is not eliminated, and
+its weight is an unknown of the border.
 
-Where K = G G' has few columns, they join the border too, with G'db as unknowns, and so does every weight: what is left
-to factor is the diagonal D, and nothing larger than G is formed.
+Where K = G G' and G has few columns, these are in the border too, with the unknowns G'db, and so is every weight: then
+only the diagonal D has to be factored, and no matrix larger than G is formed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from multikernel.numerics.interior_point import BarrierPoint, NewtonSystem, Targ
 
 @dataclass(frozen=True, eq=False)
 class Products:
-    """What one pass over the kernels gives at a point.
+    """The products with the kernels at a point, from one pass.
 
     Parameters
     ----------
@@ -72,41 +72,41 @@ class Products:
 class Newton(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides.
 
-    ``hessian``, positive semi-definite of shape (m, m), is what -v/2 adds to T where v is no linear function of the
-    weights; every weight is in the border then. LinAlgError where rounding has made the matrix indefinite.
+    ``hessian``, positive semi-definite of shape (m, m), is the derivative of -v/2 in the weights, added to T, where v
+    depends on them; every weight is in the border then. LinAlgError where rounding has made the matrix indefinite.
     """
 
     def __init__(
         self,
         program: SupportProgram,
         domain: Separable,
-        at: BarrierPoint,
+        point: BarrierPoint,
         products: Products,
         hessian: Array | None = None,
     ) -> None:
         self.program = program
         self.domain = domain
-        self.at = at
+        self.point = point
         self.products = products
         self.hessian = hessian
-        a = at.a
+        a = point.a
         n = program.n
-        c, c1, c2 = domain.constraint(at.delta)
-        _, r1, r2 = domain.separable_penalty(at.delta)
-        slope = program.linear - program.ridge * a - program.sign * (products.f + at.intercept)[program.sample]
-        self.F_a = slope + at.below - at.above
+        c, c1, c2 = domain.constraint(point.delta)
+        _, r1, r2 = domain.separable_penalty(point.delta)
+        slope = program.linear - program.ridge * a - program.sign * (products.f + point.intercept)[program.sample]
+        self.F_a = slope + point.below - point.above
         self.F_b = float(program.sign @ a) - program.total
-        self.F_delta = -0.5 * products.v + r1 / program.scale + at.multiplier * c1 - at.reduced_cost
+        self.F_delta = -0.5 * products.v + r1 / program.scale + point.multiplier * c1 - point.reduced_cost
         self.F_c = float(c.sum()) - 1.0
-        self.theta = at.curvature(program.ridge)
+        self.theta = point.curvature(program.ridge)
         self.c1 = c1
         self.constrained = domain.constrained
         self.curved = bool(c2.any())
-        self.T = r2 / program.scale + at.multiplier * c2 + at.reduced_cost / at.delta
+        self.T = r2 / program.scale + point.multiplier * c2 + point.reduced_cost / point.delta
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
         root = products.K.root
-        whole = root is not None or hessian is not None
-        if whole:
+        all_bordered = root is not None or hessian is not None
+        if all_bordered:
             self.bordered = np.ones(len(self.T), dtype=bool)
         else:
             self.bordered = self._swamping()
@@ -117,20 +117,20 @@ class Newton(NewtonSystem):
         self._border(np.empty((n, 0)) if root is None else root)
 
     def _swamping(self) -> Array:
-        """The kernels that would swamp the matrix if they were eliminated, at most n / 2 of them.
+        """The kernels whose elimination would lose the digits of the matrix, at most n / 2 of them.
 
-        One of another adds to its diagonal no more than ten times the mean of what is there.
+        Every other kernel adds to the diagonal at most ten times its mean.
         """
         Z = self.products.Z
         n = self.program.n
         size = float(np.mean(self.products.K.diagonal() + np.minimum(self.barrier, 1.0)))
         added = np.einsum("kn,kn->k", Z, Z) / (n * self.T)
-        found = np.zeros(len(Z), dtype=bool)
-        found[np.argsort(-added, kind="stable")[: n // 2]] = True
-        return found & (added > 10.0 * size)
+        largest = np.zeros(len(Z), dtype=bool)
+        largest[np.argsort(-added, kind="stable")[: n // 2]] = True
+        return largest & (added > 10.0 * size)
 
     def _factored(self) -> None:
-        """The factor of the matrix with the kernels that are eliminated and the barrier; the diagonal without it."""
+        """Compute the factor of the matrix with eliminated kernels and barrier, and its diagonal without barrier."""
         Z = self.products.Z
         n = self.program.n
         inner = ~self.bordered
@@ -149,13 +149,13 @@ class Newton(NewtonSystem):
         return solved(self.factor, M)
 
     def _border(self, G: Array) -> None:
-        """Intercept, multiplier, weights that are not eliminated, and the columns of a K = G G' that is not, either."""
+        """Compute the border: intercept, multiplier, weights that are not eliminated, and the columns of K = G G'."""
         Z = self.products.Z
         n = self.program.n
         inner = ~self.bordered
         ratio = np.where(inner, self.c1 / self.T, 0.0)
-        parts = [np.ones((1, n))] * self.program.intercept + [-(ratio @ Z)[None, :]] * self.constrained
-        self.B = np.concatenate([*parts, Z[self.bordered], G.T]).T
+        rows = [np.ones((1, n))] * self.program.intercept + [-(ratio @ Z)[None, :]] * self.constrained
+        self.B = np.concatenate([*rows, Z[self.bordered], G.T]).T
         first = int(self.program.intercept)
         last = first + int(self.constrained)
         weights = slice(last, self.B.shape[1] - G.shape[1])
@@ -173,51 +173,51 @@ class Newton(NewtonSystem):
     def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
         """The step towards the barrier parameter mu.
 
-        A predictor, an earlier step from the same point, corrects for the complementarity products' second order.
+        A predictor, an earlier step from the same point, corrects second-order terms of the complementarity products.
         """
         program = self.program
         Z = self.products.Z
-        targets = Targets.of(self.at, mu, predictor)
+        targets = Targets.of(self.point, mu, predictor)
         r_a = targets.slope(self.F_a)
         r_delta = targets.reduced_slope(-self.F_delta)
         inner = np.where(self.bordered, 0.0, r_delta / self.T)
         rhs = self.barrier * program.coef(r_a / self.theta) - inner @ Z
-        wanted = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ inner)]] * self.constrained
+        constraints = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ inner)]] * self.constrained
         x = self._solve(rhs)
         right = np.zeros(len(self.schur))
-        known = np.concatenate([*wanted, -r_delta[self.bordered]])
-        right[: len(known)] = known
+        border_values = np.concatenate([*constraints, -r_delta[self.bordered]])
+        right[: len(border_values)] = border_values
         y = np.linalg.solve(self.schur, self.B.T @ x - right)
         db = x - self.MB @ y
-        rest = list(y[: len(known)])
-        intercept = float(rest.pop(0)) if program.intercept else 0.0
-        multiplier = float(rest.pop(0)) if self.constrained else 0.0
+        border_step = list(y[: len(border_values)])
+        intercept = float(border_step.pop(0)) if program.intercept else 0.0
+        multiplier = float(border_step.pop(0)) if self.constrained else 0.0
         ddelta = (Z @ db - self.c1 * multiplier + r_delta) / self.T
-        ddelta[self.bordered] = rest
+        ddelta[self.bordered] = border_step
         da = self._variables(db, r_a, self.products.K.multiply(db) + ddelta @ Z + intercept)
         return targets.step(da, intercept, ddelta, multiplier)
 
     def arrived(self, step: BarrierPoint, length: float) -> tuple[float, BarrierPoint]:
-        """The length, shortened where the step leads far out of a curved domain: there its linearisation means nothing.
+        """The step's length and end; it is shortened where it leads far out of a curved domain.
 
-        In a ball of norm p weights that are twice too large take log 2 p further steps to come back; for p = 20 8 of 48
-        fits never came back. The system is definite while the multiplier of the constraint is not negative, and
-        no complementarity product keeps it so.
+        The linearisation is useless there: in a ball of norm p, weights that are twice too large need log 2 p steps to
+        return; for p = 20, 8 of 48 fits never returned. The multiplier of the constraint is kept non-negative, so that
+        the system stays definite: no complementarity product ensures that.
         """
         if not self.curved:
-            return length, self.at.moved(step, length)
-        most = max(4.0, self.F_c + 1.0)  # of the constraint, which is 1 on the boundary
-        while self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
+            return length, self.point.moved(step, length)
+        limit = max(4.0, self.F_c + 1.0)  # of the constraint, which is 1 on the boundary
+        while self.domain.constraint(self.point.delta + length * step.delta)[0].sum() > limit:
             length *= 0.8
-        moved = self.at.moved(step, length)
+        moved = self.point.moved(step, length)
         return length, replace(moved, multiplier=max(moved.multiplier, 0.0))
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.
 
-        theta da = r_a - sign df is accurate where theta is large, at a bound; between bounds, where it vanishes, the
-        variables take what the coefficients ask for. What E da then lacks of db is shared out among the variables of a
-        sample in proportion to 1 / theta, whose sum over them is 1 / D.
+        theta da = r_a - sign df is accurate where theta is large, at a bound. Between bounds, where theta vanishes, the
+        variables follow from the coefficients: the difference db - E da is divided among the variables of a sample in
+        proportion to 1 / theta, whose sum over them is 1 / D.
         """
         sample = self.program.sample
         sign = self.program.sign

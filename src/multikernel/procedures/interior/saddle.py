@@ -34,7 +34,7 @@ class Saddle:
         return self.domain.offset(len(delta)) + delta
 
     def largest_score(self, multiplier: float) -> float:
-        """The score that no kernel of weight zero exceeds at the optimum: its reduced cost is half of what is left."""
+        """The score that no kernel of weight zero exceeds at the optimum; its reduced cost is half the difference."""
         zero = np.zeros(1)
         domain = self.domain
         slope = 0.0
@@ -45,17 +45,17 @@ class Saddle:
     def bound(self, a: Array, scores: Array) -> float:
         """A lower bound of the optimum by a feasible a and the scores of all kernels.
 
-        Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
+        Where the domain's support is infinite, a multiple of a with a finite one is used, if it is feasible.
         """
         q = 0.5 * self.program.scale * scores
-        part = self.domain.finite_part(q)
-        if part < 1.0 and self.program.total != 0.0:
+        fraction = self.domain.finite_part(q)
+        if fraction < 1.0 and self.program.total != 0.0:
             return -np.inf
-        return dual_value(self.program.dual(np.sqrt(part) * a, 0.0), part * q, self.domain)
+        return dual_value(self.program.dual(np.sqrt(fraction) * a, 0.0), fraction * q, self.domain)
 
     @cached_property
     def floor(self) -> float:
-        """A value that counts as zero, as in the machine: with a given sum of coefficients the optimum may be zero."""
+        """A value that counts as zero, as in the machine: with a fixed sum of coefficients the optimum may be zero."""
         program = self.program
         m = len(self.bank)
         if program.total == 0.0:

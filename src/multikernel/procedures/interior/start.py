@@ -1,4 +1,4 @@
-"""Where the interior point method starts: inside, and near the central path."""
+"""The start of the interior point method: a strictly feasible point near the central path."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from multikernel.procedures.interior.working import WorkingSet
 
 
 def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
-    """The central point, brought to the size at which the linear and the quadratic part of the program agree.
+    """The central point, scaled to the size at which the linear and the quadratic part of the program are equal.
 
-    Of the multiples t a the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest there. The barrier parameter is such
-    that the complementarity products, whose sum is the gap, sum to about the value; a multiplier is mu / variable.
-    F_delta (``newton.py``), -v/2 + R' + nu c' - s = 0, asks for reduced costs s > 0. With a constraint, nu has to
-    exceed half of the largest v / c', and is all of it: with 0.505 to 1.1 of it, fits of many kinds took 305 or 306
-    steps. Without one, weights are such that R' = v/2 + mu / delta.
+    Among the multiples t a, the value t p'a - t^2/2 (b'K b + sum rho a^2) is largest there. The barrier parameter mu is
+    chosen so that the complementarity products, whose sum is the gap, sum to about the value; multipliers are
+    mu / variable. F_delta (``newton.py``), -v/2 + R' + nu c' - s = 0, requires reduced costs s > 0. With a constraint,
+    nu has to exceed half of the largest v / c'; it is set to the largest v / c' (with 0.505 to 1.1 of it, fits of many
+    kinds took 305 or 306 steps). Without a constraint, weights are such that R' = v/2 + mu / delta.
     """
     program = saddle.program
     domain = saddle.domain
@@ -33,9 +33,9 @@ def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
     size = _size(saddle, a, _quadratic(saddle, products, a))
     if not domain.constrained:
         size, delta = _agreed(saddle, a, size, _scores(saddle, working, products, a), count)
-    if many:  # near zero many steps would pass; in an estimator's units it was .024 to 1.6 for C from 1e-3 to 1e5
+    if many:  # from near zero, many steps would be needed; in an estimator's units size was .024 to 1.6 for all C
         size = max(size, FIRST_INSIDE)
-    size *= _finite(saddle, size**2 * products.v)  # twice the scores, so that the scores are half of what is allowed
+    size *= _finite(saddle, size**2 * products.v)  # twice the scores, so that scores are half of their limit
     a = size * a
     v = size**2 * products.v
     mu = _barrier(saddle, a, 0.5 * float(saddle.weights(delta) @ v), count)
@@ -55,7 +55,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
 
 
 def _agreed(saddle: Saddle, a: Array, size: float, v: Array, count: int) -> tuple[float, Array]:
-    """The multiple of a, and weights that only a penalty bounds, each of the size that the other asks for."""
+    """The multiple of a, and weights that only a penalty bounds, each consistent with the other."""
     delta = np.zeros(len(v))
     for _ in range(20):
         size *= _finite(saddle, size**2 * v)
@@ -84,25 +84,25 @@ def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
 
 
 def _opposed(saddle: Saddle, a: Array) -> bool:
-    """Whether variables of opposite signs cancel in the quadratic part: its size is that of the diagonal then."""
+    """Whether variables of opposite signs cancel in the quadratic part, so that its diagonal has to be used."""
     linear = saddle.program.linear
     return float(np.abs(linear) @ a) > float(linear @ a)
 
 
 def _quadratic(saddle: Saddle, products: Products, a: Array) -> float:
     """a'K a of the combined matrix."""
-    form = max(float(products.f @ saddle.program.coef(a)), 0.0)
+    value = max(float(products.f @ saddle.program.coef(a)), 0.0)
     if not _opposed(saddle, a):
-        return form
+        return value
     diagonal = np.asarray(products.K.diagonal())[saddle.program.sample]
-    return max(form, float(diagonal @ a**2))
+    return max(value, float(diagonal @ a**2))
 
 
 def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -> Array:
     """a'K_k a of every kernel."""
     if not _opposed(saddle, a):
         return products.v
-    diagonals: Array = working.work.diagonal() @ (a**2).reshape(-1, saddle.program.n).sum(axis=0)
+    diagonals: Array = working.kernels.diagonal() @ (a**2).reshape(-1, saddle.program.n).sum(axis=0)
     return np.maximum(products.v, diagonals)
 
 

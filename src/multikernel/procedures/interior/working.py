@@ -1,9 +1,9 @@
-"""The working set: the kernels that take part in the interior point method for the time being.
+"""The working set: the kernels that currently take part in the interior point method.
 
-Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there. The score b'K_k b of such
-a kernel is less than what would repay a weight, and half the difference is its reduced cost. Kernels of a large reduced
-cost are left out of the steps. They are not forgotten: before anything is certified the scores of all kernels are
-computed again.
+Where the domain lets weights be exactly zero (sums, not other norms) most weights are zero at the optimum. The score
+b'K_k b of such a kernel is less than the score at which it would get a weight, and half the difference is its reduced
+cost. Kernels of a large reduced cost are left out of the steps, but before anything is certified the scores of all
+kernels are computed again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.interior.newton import Products
 from multikernel.tuning import WORKING_ALL, WORKING_FIRST
 
-_ENTERING_SCORE = 0.01  # a kernel enters whose score is more than 1 less this part of the largest allowed
+_ENTERING_SCORE = 0.01  # a kernel enters if its score is more than 1 minus this, relative to the largest allowed score
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,14 +29,14 @@ class WorkingSet:
     Parameters
     ----------
     bank : KernelBank of all kernels
-    index : int array, the positions of the kernels that take part
-    work : KernelBank of the kernels that take part
+    index : int array, the positions of the kernels in the set
+    kernels : KernelBank of the kernels in the set
     sparse : bool, whether the domain lets weights be exactly zero; otherwise no kernel leaves
     """
 
     bank: KernelBank
     index: Array
-    work: KernelBank
+    kernels: KernelBank
     sparse: bool
 
     @classmethod
@@ -50,7 +50,7 @@ class WorkingSet:
 
     @classmethod
     def first(cls, bank: KernelBank, domain: Separable, b: Array, start: Array | None) -> WorkingSet:
-        """The whole of a small bank; else the kernels with a weight in ``start``, or those of the largest scores."""
+        """All kernels of a small bank; else those with positive weight in ``start``, or those of the largest scores."""
         m = len(bank)
         sparse = domain.lets_vanish(m)
         if sparse and start is not None and 0 < np.count_nonzero(start) < m:
@@ -61,8 +61,8 @@ class WorkingSet:
 
     def products(self, weights: Array, b: Array) -> Products:
         """One pass: the combined matrix, and every K_k b."""
-        K = self.work.combine(weights)
-        Z = self.work.apply(b[:, None])[:, :, 0].astype(np.float64, copy=False)
+        K = self.kernels.combine(weights)
+        Z = self.kernels.apply(b[:, None])[:, :, 0].astype(np.float64, copy=False)
         return Products(K, Z, Z @ b, weights @ Z)
 
     @property
@@ -72,22 +72,22 @@ class WorkingSet:
 
     def spread(self, values: Array) -> Array:
         """Values of the kernels in the set as an array over all kernels, 0 for those outside."""
-        whole = np.zeros(len(self.bank))
-        whole[self.index] = values
-        return whole
+        values_of_all = np.zeros(len(self.bank))
+        values_of_all[self.index] = values
+        return values_of_all
 
-    def scores(self, b: Array, own: Array) -> Array:
-        """b'K_k b for every kernel: ``own`` in the set."""
+    def scores(self, b: Array, set_scores: Array) -> Array:
+        """b'K_k b for every kernel, with ``set_scores`` for those in the set."""
         if self.complete:
-            return own
+            return set_scores
         scores: Array = self.bank.quad(b)
-        scores[self.index] = own
+        scores[self.index] = set_scores
         return scores
 
     def revised(
         self, point: BarrierPoint, scores: Array, largest: float, keep: bool = False
     ) -> tuple[WorkingSet, BarrierPoint]:
-        """The set without kernels of a large reduced cost and with those that deserve a weight; the point on that set.
+        """The set without kernels of a large reduced cost and with those of a large score; and the point on that set.
 
         Parameters
         ----------
@@ -99,13 +99,13 @@ class WorkingSet:
         if not self.sparse:
             return self, point
         cost = np.minimum(2.0 * point.reduced_cost, largest - scores[self.index])  # the two agree as the steps go on
-        # A kernel leaves whose reduced cost is more than a tenth of what a score of zero has, if its weight is below
+        # A kernel leaves if its reduced cost is more than a tenth of that for a score of zero, and its weight is below
         # 1/1000 of the largest one.
         matters = keep | (cost < 0.1 * largest) | (point.delta > 1e-3 * point.delta.max())
         excess = scores - (1.0 - _ENTERING_SCORE) * largest
         excess[self.index] = -np.inf
-        most = max(WORKING_FIRST // 2, len(self.index) // 2)
-        entering = np.argsort(-excess, kind="stable")[:most]
+        limit = max(WORKING_FIRST // 2, len(self.index) // 2)
+        entering = np.argsort(-excess, kind="stable")[:limit]
         entering = entering[excess[entering] > 0]
         if matters.all() and not len(entering):
             return self, point
@@ -114,6 +114,6 @@ class WorkingSet:
         mu = point.mu
         point = point.on(matters).joined_by(mu / cost, cost)
         if not (len(entering) or self.complete):  # the kernels that stay are in the bank of the set
-            return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point
+            return replace(self, index=index, kernels=self.kernels.select(np.flatnonzero(matters))), point
         order = np.argsort(index)
         return WorkingSet.of(self.bank, index[order], True), point.on(order)

@@ -1,7 +1,7 @@
 """Descent from one point: Gauss-Newton steps where these are cheap, else limited-memory quasi-Newton steps.
 
-Both are in logarithms and within bounds, and never go uphill. Steps with the Gauss-Newton matrix (curvature.py) are a
-fifth to a half as many. Parameters at a bound to which the gradient pushes stay there.
+Both work on logarithms within bounds, and never go uphill. Gauss-Newton steps (curvature.py) are a fifth to a half as
+many. A parameter at a bound stays there while the gradient pushes against the bound.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from multikernel.certificate import Certificate
 from multikernel.numerics.lbfgs import lbfgs, remembering
 from multikernel.numerics.levenberg_marquardt import DampedModel, TrialPoint, descend
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.learned_scales.curvature import Begun, begun
+from multikernel.procedures.learned_scales.curvature import PartialTrial, partial_trial
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import FARTHEST
 
@@ -26,7 +26,7 @@ _LONGEST_STEP = 3.0  # the most that a parameter moves in a Gauss-Newton step: a
 
 @dataclass(frozen=True, eq=False)
 class DescentEnd:
-    """The lowest point of a descent and its stationarity, and the stationarity along the way."""
+    """The lowest point of a descent with its stationarity, and the stationarity after each step."""
 
     best: Trial
     certificate: Certificate
@@ -35,7 +35,7 @@ class DescentEnd:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """Of the logarithms of the weights, and of the parameters of the scales near those of the start."""
+    """Bounds of the logarithms of the weights, and of the parameters of the scales around those of the start."""
 
     lower: Array
     upper: Array
@@ -55,8 +55,8 @@ class Bounds:
         return Certificate("stationarity", float(np.abs(step).max(initial=0.0)))
 
 
-def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> DescentEnd:
-    """The end of the descent from a trial, where the stationarity is tol or steps do not get further."""
+def descent_from(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> DescentEnd:
+    """The end of the descent from a trial, where the stationarity is ``tol`` or steps make no more progress."""
     bounds = Bounds.near(error, start.u)
     if start.curvature is None:
         return _quasi_newton(error, start, bounds, tol, max_iter, observe)
@@ -79,7 +79,7 @@ class _ScalesModel(DampedModel):
         return self.trial.value
 
     def scale(self, before: Array | None) -> Array:
-        """The largest curvature for all parameters: as logarithms they have one unit."""
+        """The largest curvature for all parameters, because logarithms have the same unit."""
         largest = float(np.diag(np.asarray(self.trial.curvature)).max(initial=0.0))
         return np.full(len(self.trial.u), largest)
 
@@ -99,33 +99,33 @@ class _ScalesModel(DampedModel):
 
     def tried(self, step: Array) -> _ScalesCandidate | None:
         check_interrupted()
-        found = None
+        partial = None
         if not time_is_up():
-            found = begun(self.error, self.trial.u + step)
-        if found is None:
+            partial = partial_trial(self.error, self.trial.u + step)
+        if partial is None:
             return None
-        return _ScalesCandidate(found, self.bounds)
+        return _ScalesCandidate(partial, self.bounds)
 
 
 @dataclass(frozen=True, eq=False)
 class _ScalesCandidate(TrialPoint):
-    """The value of E, of which the derivatives are made only where it is low enough."""
+    """The value of E at a step's end; its derivatives are computed only where the value is low enough."""
 
-    begun: Begun
+    partial: PartialTrial
     bounds: Bounds
 
     @property
     def value(self) -> float:
-        return self.begun.value
+        return self.partial.value
 
     def model(self) -> _ScalesModel:
-        return _ScalesModel(self.begun.error, self.begun.trial(), self.bounds)
+        return _ScalesModel(self.partial.error, self.partial.trial(), self.bounds)
 
 
 def _gauss_newton(
     error: ScalesError, start: Trial, bounds: Bounds, tol: float, max_iter: int, observe: Observer
 ) -> DescentEnd:
-    """From a trial with curvature, by Levenberg and Marquardt's method."""
+    """Descend from a trial with curvature, by the method of Levenberg and Marquardt."""
     history: list[float] = []
     trial = start
     certificate = bounds.stationarity(trial.u, trial.gradient)
@@ -157,12 +157,12 @@ def _quasi_newton(
         nonlocal best
         check_interrupted()
         trial = start if np.array_equal(u, start.u) else error.at(u)
-        if trial is None:  # a step too far: the line search shortens it
+        if trial is None:  # the step is too long, and the line search shortens it
             return start.value + 1.0 + abs(start.value), np.zeros(len(u))
-        best = min(best, trial, key=lambda each: each.value)
+        best = min(best, trial, key=lambda candidate: candidate.value)
         return trial.value, trial.gradient
 
-    def goes_on(u: Array, at: float, gradient: Array) -> bool:
+    def goes_on(u: Array, lowest: float, gradient: Array) -> bool:
         certificate = bounds.stationarity(u, gradient)
         history.append(certificate.value)
         observe(Event(len(history), certificate))

@@ -1,8 +1,8 @@
-"""How parameters become the scales of a distance: one for each distance of a bank, or a metric over its columns.
+"""Forms of the scales of a distance: one scale for each distance of a bank, or a metric over its columns.
 
-A row of scales s, an entry for each of the m matrices of a bank, follows from parameters v without bounds. They are
-measured by the mean distances d over pairs of samples, so that the result does not depend on the units of the features.
-A prior says which of them are expected, as a sum of squares: 0 where all features count alike.
+A form maps unbounded parameters v to a row of scales s, an entry for each of the m matrices of a bank. Scales are in
+units of the inverse mean distances d over pairs of samples, so that the result does not depend on the units of the
+features. The prior of a form is a sum of squares, which is 0 where all features contribute equally.
 
     separate scales     s_k = exp(v_k) / d_k,    prior sum_k (v_k - mean v)^2
 """
@@ -19,14 +19,14 @@ from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.single import ScaledPoints, weighted_differences
 
-_LEAST = 0.1  # of the largest scale, where smaller ones begin: from 0.001 of it relevant columns did not come back
+_LEAST = 0.1  # of the largest scale: smaller ones begin here; from 0.001 scales of relevant columns did not grow again
 FARTHEST = 14.0  # scales differ from the first ones of a descent by a factor of e^14, 1.2e6, at most
-LEAST_SHARE = 0.01  # of a mean scale: what each feature has at least where gradients propose scales
+LEAST_SHARE = 0.01  # of a mean scale: the least scale of a feature where gradients propose scales
 
 
 @dataclass(frozen=True, eq=False)
 class Form(ABC):
-    """How parameters become scales.
+    """A map from parameters to scales, with a prior.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ class Form(ABC):
 
     @property
     def units(self) -> Array:
-        """The mean distances of those."""
+        """The mean distances of the ``varied`` ones."""
         return np.asarray(self.means[self.varied])
 
     @property
     def wide(self) -> Form:
-        """A form that has equal scales, and those of this one."""
+        """A form that includes equal scales and all scales of this one."""
         return self
 
     @property
@@ -61,11 +61,11 @@ class Form(ABC):
 
     @abstractmethod
     def pulled(self, v: Array, slope: Array) -> Array:
-        """The derivative in the parameters, of that in the scales."""
+        """The derivative in the parameters, given that in the scales (chain rule)."""
 
     @abstractmethod
     def prior(self, v: Array) -> tuple[float, Array]:
-        """How unequal the scales are, and its derivative."""
+        """The prior, which measures how unequal the scales are, and its derivative."""
 
     @abstractmethod
     def equal(self, total: float) -> Array:
@@ -84,11 +84,11 @@ class Form(ABC):
 
     @abstractmethod
     def parameters(self, scales: Array) -> Array:
-        """The parameters of a row of scales, where a descent begins: those next to nothing are enlarged."""
+        """The parameters of a row of scales for the start of a descent: very small scales are enlarged."""
 
     @abstractmethod
     def points(self, v: Array, Z: Array, degree: int) -> ScaledPoints:
-        """Samples in the columns of the bank, to which others have the distances that the parameters define."""
+        """Samples Z in the columns of the bank, prepared for distances to them with the scales of these parameters."""
 
     @abstractmethod
     def weighted(self, X: Array, Z: Array, W: Array, degree: int) -> Array:
@@ -135,24 +135,24 @@ class Separate(Form):
         return float(scales @ self.means)
 
     def proposed(self, outer: Array, total: float) -> Array:
-        used = self.owner >= 0
-        squares = np.bincount(self.owner[used], np.diag(outer)[used], len(self.means)) * self.means
-        parts = np.sqrt(squares[self.varied])
-        parts = parts / (parts.mean() or 1.0) + LEAST_SHARE
-        return np.asarray(np.log(total * parts / parts.sum()))
+        owned = self.owner >= 0
+        squares = np.bincount(self.owner[owned], np.diag(outer)[owned], len(self.means)) * self.means
+        shares = np.sqrt(squares[self.varied])
+        shares = shares / (shares.mean() or 1.0) + LEAST_SHARE
+        return np.asarray(np.log(total * shares / shares.sum()))
 
     def parameters(self, scales: Array) -> Array:
-        parts = (scales * self.means)[self.varied]
+        shares = (scales * self.means)[self.varied]
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(np.maximum(parts, _LEAST * parts.max(initial=0.0))))
+            return np.asarray(np.log(np.maximum(shares, _LEAST * shares.max(initial=0.0))))
 
     def points(self, v: Array, Z: Array, degree: int) -> ScaledPoints:
         return ScaledPoints.of(Z, np.append(self.scales(v), 0.0)[self.owner], degree)
 
     def weighted(self, X: Array, Z: Array, W: Array, degree: int) -> Array:
-        used = self.owner >= 0
+        owned = self.owner >= 0
         by_column = weighted_differences(X, Z, W, degree)
-        return np.bincount(self.owner[used], by_column[used], len(self.means))
+        return np.bincount(self.owner[owned], by_column[owned], len(self.means))
 
     def applied(self, scales: Array, B: Array) -> Array:
         return np.append(scales, 0.0)[self.owner] * B

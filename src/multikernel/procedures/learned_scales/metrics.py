@@ -6,9 +6,9 @@ With D the diagonal matrix of the mean squared differences d of the columns,
     low rank    M = exp(a) D^-1/2 B'B D^-1/2 / |B|^2, B of shape (r, c): prior the spread of the logarithms of the
                 eigenvalues of B B'
 
-A diagonal U is that of separate scales, with the same prior, and neither prior depends on the directions. The
-derivative of the exponential is that of Daleckii and Krein: with U = V diag(l) V', dM = V (F o (V'dU V)) V',
-F_jk = (exp(l_j) - exp(l_k)) / (l_j - l_k).
+A diagonal U gives separate scales, with the same prior, and neither prior depends on the directions of the
+eigenvectors. The derivative of the exponential is due to Daleckii and Krein: with U = V diag(l) V',
+d exp(U) = V (F o (V'dU V)) V', F_jk = (exp(l_j) - exp(l_k)) / (l_j - l_k).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Metric(Form):
 
     def scales(self, v: Array) -> Array:
         roots = np.sqrt(self.units)
-        whole = np.zeros((len(self.means),) * 2)
-        whole[np.ix_(self.varied, self.varied)] = self._matrix(v) / roots[:, None] / roots
-        return whole.ravel()
+        matrix = np.zeros((len(self.means),) * 2)
+        matrix[np.ix_(self.varied, self.varied)] = self._matrix(v) / roots[:, None] / roots
+        return matrix.ravel()
 
     def pulled(self, v: Array, slope: Array) -> Array:
         return self._pulled(v, self._inside(slope, -0.5))
@@ -63,10 +63,10 @@ class Metric(Form):
         return np.asarray(B @ scales.reshape(len(self.means), -1))
 
     def _inside(self, entries: Array, power: float) -> Array:
-        """A matrix over all columns as one over those that vary, in units to a power."""
+        """The block over the columns that vary of a matrix over all columns, multiplied by a power of the units."""
         factors = self.units**power
-        whole = entries.reshape(len(self.means), -1)
-        return np.asarray(factors[:, None] * whole[np.ix_(self.varied, self.varied)] * factors)
+        matrix = entries.reshape(len(self.means), -1)
+        return np.asarray(factors[:, None] * matrix[np.ix_(self.varied, self.varied)] * factors)
 
     @abstractmethod
     def _matrix(self, v: Array) -> Array:
@@ -74,7 +74,7 @@ class Metric(Form):
 
     @abstractmethod
     def _pulled(self, v: Array, slope: Array) -> Array:
-        """The derivative in the parameters, of that in this matrix."""
+        """The derivative in the parameters, given that in D^1/2 M D^1/2."""
 
     @abstractmethod
     def _of_spectrum(self, roots: Array, V: Array, total: float) -> Array:
@@ -112,8 +112,8 @@ class FullMetric(Metric):
         return self._vector(V @ (factors * (V.T @ slope @ V)) @ V.T)
 
     def _of_spectrum(self, roots: Array, V: Array, total: float) -> Array:
-        parts = roots + LEAST_SHARE
-        return self._vector((V * np.log(total * parts / parts.sum())) @ V.T)
+        shares = roots + LEAST_SHARE
+        return self._vector((V * np.log(total * shares / shares.sum())) @ V.T)
 
     def _symmetric(self, v: Array) -> Array:
         c = len(self.varied)
@@ -161,8 +161,8 @@ class LowRankMetric(Metric):
         return np.append(along, pulled - 2.0 * along / norm * B)
 
     def _of_spectrum(self, roots: Array, V: Array, total: float) -> Array:
-        parts = roots[-self.rank :] + LEAST_SHARE  # eigenvalues ascend
-        B = np.sqrt(parts / parts.mean())[:, None] * V[:, -self.rank :].T
+        shares = roots[-self.rank :] + LEAST_SHARE  # eigenvalues ascend
+        B = np.sqrt(shares / shares.mean())[:, None] * V[:, -self.rank :].T
         return np.append(np.log(total), B)
 
     def _rows(self, v: Array) -> Array:

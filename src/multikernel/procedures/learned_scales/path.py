@@ -1,20 +1,21 @@
-"""Paths along the penalty, and its choice by samples that no scale was fitted to.
+"""Paths of scales along a decreasing penalty, and the choice of the penalty by samples that no scale was fitted to.
 
-On the way the penalty falls: first the common scale and the ridge are settled, then the features that matter most move.
-The minimum at the end of such a path predicts better than one found with a small penalty from the beginning (R^2 of new
-samples .879 for .863 on cpu, .879 for .870 on servo, .893 for .888 on housing).
+While the penalty is large, the common scale and the ridge converge; as it falls, the scales of the most relevant
+features begin to differ. The minimum at the end of such a path predicts better than one found with a small penalty from
+the beginning (R^2 of new samples .879 instead of .863 on cpu, .879 instead of .870 on servo, .893 instead of .888 on
+housing).
 
-It may still be the wrong one where few features of many matter. Scales that the features' own evidence and gradients
-propose (starts.py) join as soon as the penalty lets scales differ: in the place of the path so far where their held-out
-error is clearly lower, beside it where it is not higher.
+It may still be a bad minimum where few features of many are relevant. Scales that are proposed by each feature's
+evidence and by gradients (starts.py) are therefore tried as soon as the penalty lets scales differ: they replace the
+path so far if their held-out error is clearly lower, and are a second start if it is not higher.
 
 Scales are fitted to the folds, and the more so the smaller the penalty. How much is measured by leaving out each fold
-from all that chooses scales,
+from everything that chooses scales,
 
     outer error    sum over three folds V of |r_V|^2 / n,    the scales of r_V from the folds other than V
 
-and the penalty is that of the lowest. (The largest within one standard error of it hides features that matter where
-samples are few.)
+and the penalty of the lowest outer error is chosen. (The largest penalty within one standard error of it hides relevant
+features where samples are few.)
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ from multikernel._folds import FOLDS
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks.threads import n_threads
-from multikernel.procedures.learned_scales.curvature import tried
-from multikernel.procedures.learned_scales.descent import descended
+from multikernel.procedures.learned_scales.curvature import trial_at
+from multikernel.procedures.learned_scales.descent import descent_from
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.starts import Equal, beginning, proposed
 
@@ -47,64 +48,66 @@ class Chosen:
     outer: float
 
 
-def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: float, max_iter: int) -> list[Trial]:
-    """E at the minima for penalties that fall, each from the one before."""
-    found: list[Trial] = []
+def trials_along_path(
+    error: ScalesError, equal: Equal, penalties: Sequence[float], tol: float, max_iter: int
+) -> list[Trial]:
+    """E at the minima for a decreasing sequence of penalties, each found from the one before."""
+    trials: list[Trial] = []
     error = replace(error, penalty=penalties[0])
     trial = beginning(error, equal)
-    joined = min(each for each in penalties if each >= 3.0)  # where the second start joins the path
+    joined = min(value for value in penalties if value >= 3.0)  # where the second start joins the path
     for penalty in penalties:
         before = error.penalty
         error = replace(error, penalty=penalty)
         trial = error.repriced(trial, before)
-        starts = _joining(error, trial, equal) if penalty == joined else [trial]
-        ends = [descended(error, start, max(tol, 0.03), max_iter).best for start in starts]
+        starts = _starts_with_proposal(error, trial, equal) if penalty == joined else [trial]
+        ends = [descent_from(error, start, max(tol, 0.03), max_iter).best for start in starts]
         trial = min(ends, key=lambda end: end.value)
-        found.append(trial)
-    return found
+        trials.append(trial)
+    return trials
 
 
-def _joining(error: ScalesError, trial: Trial, equal: Equal) -> list[Trial]:
-    """The starts of a descent: the path so far, what is proposed, or both.
+def _starts_with_proposal(error: ScalesError, trial: Trial, equal: Equal) -> list[Trial]:
+    """The starts of a descent: the path so far, the proposed scales, or both.
 
-    An error lower by less than a fifth may be so for the folds alone.
+    Proposed scales alone are used only where they lower the error by a fifth: less may be an effect of the folds.
     """
     u = proposed(error, equal)
-    other = None if u is None else tried(error, u)
-    if other is None or other.loss > trial.loss:
+    proposal = None if u is None else trial_at(error, u)
+    if proposal is None or proposal.loss > trial.loss:
         return [trial]
-    if other.loss < 0.8 * trial.loss:
-        return [other]
-    return [trial, other]
+    if proposal.loss < 0.8 * trial.loss:
+        return [proposal]
+    return [trial, proposal]
 
 
-def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
+def with_given_penalty(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
     """The end of the path to the penalty of the error."""
-    ladder = [*(each for each in PENALTIES if each > error.penalty), error.penalty]
-    return Chosen(error.penalty, along(error, equal, ladder, tol, max_iter)[-1], np.nan)
+    ladder = [*(value for value in PENALTIES if value > error.penalty), error.penalty]
+    return Chosen(error.penalty, trials_along_path(error, equal, ladder, tol, max_iter)[-1], np.nan)
 
 
-def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
-    """The penalty of least outer error. The paths on all samples and without each fold run at the same time."""
+def with_chosen_penalty(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
+    """The end of the path for the penalty of least outer error; paths on all samples and without folds run at once."""
     folds = error.held_out.folds.merged(FOLDS).tests()[:3]  # three are left out, one after the other
-    whole = partial(along, error, equal, PENALTIES, tol, max_iter)
-    rests = [partial(_outer, error, rows, equal, tol, max_iter) for rows in folds]
-    works: list[Callable[[], Any]] = [whole, *rests]
-    trials, *left = on_threads(works, n_threads())
-    outer = np.sum(left, axis=0)
+    path_of_all = partial(trials_along_path, error, equal, PENALTIES, tol, max_iter)
+    paths_without_fold = [partial(_outer_errors, error, rows, equal, tol, max_iter) for rows in folds]
+    tasks: list[Callable[[], Any]] = [path_of_all, *paths_without_fold]
+    trials, *outer_errors = on_threads(tasks, n_threads())
+    outer = np.sum(outer_errors, axis=0)
     first = int(np.argmin(outer))
     count = float((error.held_out.ones[np.concatenate(folds)] ** 2).sum())
     return Chosen(PENALTIES[first], trials[first], float(outer[first]) / count)
 
 
-def _outer(error: ScalesError, rows: Array, equal: Equal, tol: float, max_iter: int) -> list[float]:
-    """The squared residuals of these samples for each penalty, the scales from the path on the others."""
-    rest = error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows))
-    path = along(rest, equal, PENALTIES, tol, max_iter)
+def _outer_errors(error: ScalesError, rows: Array, equal: Equal, tol: float, max_iter: int) -> list[float]:
+    """The squared error of these samples for each penalty, with scales from the path on the other samples."""
+    error_without = error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows))
+    path = trials_along_path(error_without, equal, PENALTIES, tol, max_iter)
     return [float(error.squares(trial.u)[rows].sum()) for trial in path]
 
 
 def can_choose(error: ScalesError) -> bool:
-    """Whether two folds with weight are left where one is left out."""
+    """Whether at least two folds with weight remain when one is left out."""
     folds = error.held_out.folds.merged(FOLDS)
     return replace(error.held_out, folds=folds).used > 2 and bool(len(error.form.varied) > 1)

@@ -1,7 +1,7 @@
-"""What is to be learned of many samples, what some thousands of them say of it, and the units of both.
+"""The problem of scales for many samples, the scales chosen on some thousands of them, and the units of both.
 
-Columns are measured about their medians, in units of their mean distances, before they are in single precision; values
-farther than a million of these count as that far while scales are learned.
+Before columns are converted to single precision, their medians are subtracted and they are divided by their mean
+distances; values are clipped where they would leave no digits for the others.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Loss = Literal["squared", "logistic"]
 
 @dataclass(frozen=True, eq=False)
 class PosedScales:
-    """What is to be learned.
+    """The problem: distances, a kernel, targets and folds.
 
     Parameters
     ----------
@@ -41,11 +41,11 @@ class PosedScales:
     Y : array (n, t)
     weight : array (n,) >= 0, or None
     folds : Folds
-    strata : int array (n,), the classes, of which all parts of the samples get their share
+    strata : int array (n,), the classes: each subset of samples gets its share of every class
     fit_intercept : bool
     rank : int or None, of a metric; full if not given
     seed : int
-    loss : "squared" or "logistic", of the function that is trained at the end; scales have squared losses
+    loss : "squared" or "logistic", for the function that is trained at the end; scales are learned by squared losses
     """
 
     bank: ColumnDistancesBank | ColumnProductsBank
@@ -61,47 +61,47 @@ class PosedScales:
 
     @cached_property
     def rows(self) -> Array:
-        """The samples of a weight that is not 0."""
+        """The samples with nonzero weight."""
         if self.weight is None:
             return np.arange(len(self.Y))
         return np.flatnonzero(self.weight)
 
     @cached_property
     def form(self) -> Form:
-        """Of the scales, with the mean distances of all samples."""
+        """The form of the scales, with the mean distances of all samples."""
         bank = self.bank.block(self.rows, self.rows)
         return form_of(bank, self.rank, self.seed, self.weights(self.rows))
 
     @cached_property
     def standard(self) -> Form:
-        """The same, for columns in their units."""
+        """The form for columns that are divided by their units."""
         return replace(self.form, means=(self.form.means > 0.0).astype(float))
 
     @cached_property
     def _units(self) -> tuple[Array, Array]:
-        """The median of each column, and the unit that its differences are measured in."""
-        few = self.bank.X[self.some(self.rows, ALL_SAMPLES)]
+        """The median of each column, and the unit of its differences."""
+        columns = self.bank.X[self.subsample(self.rows, ALL_SAMPLES)]
         means = np.where(self.form.means > 0.0, self.form.means, 1.0)
         if isinstance(self.bank, ColumnDistancesBank):
             means = np.append(means, 1.0)[self.bank.owner]
-        return np.median(few, axis=0), means ** (1.0 / self.bank.columns.degree)
+        return np.median(columns, axis=0), means ** (1.0 / self.bank.columns.degree)
 
-    def some(self, among: Array, count: int) -> Array:
-        """So many of these samples, in order."""
+    def subsample(self, among: Array, count: int) -> Array:
+        """``count`` of these samples, in order."""
         return among[in_proportion(self.strata[among], count, self.seed)]
 
     def single(self, rows: Array) -> Array:
-        """Samples in single precision, at most so far from the median that it has digits for the others."""
+        """Samples in single precision, clipped where their values would leave no digits for the others."""
         centre, unit = self._units
         far = 1.0 / np.finfo(np.float32).eps
         return np.clip((self.bank.X[rows] - centre) / unit, -far, far).astype(np.float32)
 
     def samples(self, rows: Array) -> LandmarkSamples:
-        """Samples as landmarks meet them."""
+        """Samples in the form that ``LandmarkError`` takes."""
         return LandmarkSamples(self.single(rows), self.Y[rows], self.weights(rows))
 
     def weights(self, rows: Array) -> Array | None:
-        """Of these samples."""
+        """The weights of these samples."""
         return part_of(self.weight, rows)
 
     def errors(self, rows: Array, predicted: Array) -> Array:
@@ -109,7 +109,7 @@ class PosedScales:
         return np.asarray(np.average((self.Y[rows] - predicted) ** 2, axis=0, weights=self.weights(rows)))
 
     def constant(self, rows: Array) -> Array:
-        """What is predicted without features, shape (t,)."""
+        """The constant prediction, the mean target or 0: shape (t,)."""
         if self.fit_intercept:
             return np.asarray(np.average(self.Y[rows], axis=0, weights=self.weights(rows)))
         return np.zeros(self.Y.shape[1])
@@ -122,13 +122,13 @@ class PosedScales:
 
 @dataclass(frozen=True, eq=False)
 class SampleUnits:
-    """Targets and weights as they are learned.
+    """Units in which targets and weights are learned.
 
     Parameters
     ----------
-    shift : array (t,), what is taken off the targets, so that sums of squares keep their digits
-    target : RegressionUnits, by which they are then divided
-    weight : float, what weights are divided by
+    shift : array (t,), subtracted from the targets, so that sums of squares lose no digits
+    target : RegressionUnits, by which targets are then divided
+    weight : float, by which weights are divided
     """
 
     shift: Array
@@ -136,18 +136,18 @@ class SampleUnits:
     weight: float
 
     @classmethod
-    def of(cls, posed: PosedScales) -> SampleUnits:
-        """Those of some samples."""
-        if posed.weight is None:
+    def of(cls, problem: PosedScales) -> SampleUnits:
+        """The units of the samples of a problem."""
+        if problem.weight is None:
             weight = 1.0
         else:
-            weight = float(posed.weight[posed.rows].mean())
-        return cls(posed.constant(posed.rows), RegressionUnits.of(posed.Y), weight)
+            weight = float(problem.weight[problem.rows].mean())
+        return cls(problem.constant(problem.rows), RegressionUnits.of(problem.Y), weight)
 
     def targets(self, Y: Array) -> Array:
-        """Targets (n, t) in these units; 0 where rounding alone is left."""
-        left = Y - self.shift
-        return np.where(np.abs(left) > ROUNDING * np.abs(self.shift), left, 0.0) / self.target.target
+        """Targets (n, t) in these units; 0 where the difference from ``shift`` is only rounding."""
+        differences = Y - self.shift
+        return np.where(np.abs(differences) > ROUNDING * np.abs(self.shift), differences, 0.0) / self.target.target
 
     def weights(self, weight: Array | None) -> Array | None:
         """Weights in these units."""
@@ -155,27 +155,27 @@ class SampleUnits:
             return None
         return weight / self.weight
 
-    def solution(self, found: CentresSolution, loss: Loss) -> CentresSolution:
+    def solution(self, solution: CentresSolution, loss: Loss) -> CentresSolution:
         """A solution in the units of the user; labels have no units."""
         if loss == "logistic":
-            return replace(found, value=self.weight * found.value)
+            return replace(solution, value=self.weight * solution.value)
         return replace(
-            found,
-            coef=self.target.target * found.coef,
-            intercept=self.shift + self.target.target * found.intercept,
-            value=self.target.squared(self.weight * found.value),
+            solution,
+            coef=self.target.target * solution.coef,
+            intercept=self.shift + self.target.target * solution.intercept,
+            value=self.target.squared(self.weight * solution.value),
         )
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenScales:
-    """What was found on some thousands of samples, before all are trained on.
+    """The scales chosen on some thousands of samples, with which a machine is then trained on all.
 
     Parameters
     ----------
     units : SampleUnits
     first : LearnedScales, of a thousand samples
-    further : LandmarkScales, of some thousands; None where there was no further descent
+    further : LandmarkScales, of some thousands; None where there was no descent through landmarks
     scales, alpha : the scales of all columns, and the ridge
     centres : int array (M,), samples
     """
@@ -189,7 +189,7 @@ class ChosenScales:
 
 
 class RowsBeyond(Protocol):
-    """The rows of a source, of which the samples at hand are some, in a random order."""
+    """All rows of a source, of which the samples in memory are some, in a random order."""
 
     @property
     def total(self) -> int:
@@ -197,10 +197,10 @@ class RowsBeyond(Protocol):
 
     @property
     def kept(self) -> ChosenScales | None:
-        """What an earlier fit had found that did not come to its end."""
+        """The scales chosen by an earlier fit that was interrupted; None if there was none."""
 
     def sums(self, chosen: ChosenScales) -> CentreSums:
-        """The sums over all rows but those that are compared on, the first of the samples."""
+        """The sums over all rows but the rows that ridges are compared on, the first of the samples."""
 
     def over(self, chosen: ChosenScales) -> Over:
         """Passes over all rows."""

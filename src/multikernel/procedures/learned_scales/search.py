@@ -2,10 +2,10 @@
 
     min over w, s > 0 of  log L(sum_r w_r f_r(sum_k s_rk D_k)) + penalty / n * sum_r sum of squares_k(log s_rk)
 
-as error.py has it. The problem is not convex. Equal scales are tried first, of several widths and with several ridges,
-on some of the samples where there are many; descents (descent.py) lead on from the best, and from what gradients make
-of it (starts.py), on these samples while the penalty falls (path.py), and then on all. The end is no worse than the
-equal scales chosen, but for a metric of low rank, which has none.
+(error.py). The problem is not convex. Equal scales of several widths are tried first, with several ridges, on some of
+the samples where there are many. Descents (descent.py) start from the best of them, and from scales that gradients
+propose (starts.py): on these samples while the penalty falls (path.py), and then on all samples. The end is no worse
+than the best equal scales, except for a metric of low rank, which has no equal scales.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from multikernel.certificate import Certificate
 from multikernel.combinations import Profiles
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.learned_scales.descent import DescentEnd, descended
+from multikernel.procedures.learned_scales.descent import DescentEnd, descent_from
 from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
-from multikernel.procedures.learned_scales.path import can_choose, chosen, given
+from multikernel.procedures.learned_scales.path import can_choose, with_chosen_penalty, with_given_penalty
 from multikernel.procedures.learned_scales.starts import at_point, equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import RegressionUnits
 from multikernel.tuning import SCALES_ONE_THREAD
 
-USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
+USUAL_PENALTY = 3.0  # where none is given, and there are too few folds to choose it
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class CentredScales:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class LearnedScales(Weights):
-    """Weights of the kernels that sum to 1, the scales inside them, and the ridge that belongs to both.
+    """Weights of the kernels that sum to 1, the scales inside the kernels, and the ridge for both.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ class LearnedScales(Weights):
     errors : array (t,), the mean squared held-out error of each target
     equal : float, the least held-out error of equal scales that was found, the sum over the targets
     constant : float, the held-out error of the constant predictor, the sum over the targets
-    outer : float, that of scales to which the samples held out are unknown, on some of the samples; NaN where the
-        penalty was given
+    outer : float, the held-out error, on some of the samples, of scales that are learned without the samples held out;
+        NaN where the penalty was given
     penalty : float, the one given or chosen
-    centred : CentredScales, what is known besides where they were learned through few of many samples; else None
+    centred : CentredScales, where scales were learned through few of many samples; else None
     """
 
     scales: Array
@@ -106,10 +106,9 @@ def learned_scales(
     bank : KernelBank of distances, of shape (n, n); a ColumnProductsBank of all pairs of columns for a metric
     combination : Profiles
     held_out : the targets and the folds
-    penalty : float >= 0, one over the variance of the logarithms of the scales that is expected beforehand; None
-        chooses it by outer errors
-    tol : the stationarity at which to stop: what a factor e in one parameter would change the error by, to first order,
-        relative to the error
+    penalty : float >= 0, one over the prior variance of the logarithms of the scales; None chooses it by outer errors
+    tol : the stationarity at which to stop: the relative change of the error, to first order, if one parameter changes
+        by a factor e
     max_iter : steps at most on some, and on all, of the samples
     seed : of the samples on which the steps begin
     observe : called after each step on all samples
@@ -125,14 +124,14 @@ def learned_scales(
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = USUAL_PENALTY if penalty is None else penalty
     error = ScalesError(bank, combination, held_out, first, form_of(bank, rank, seed, sample_weight))
-    few = _some(error, 500, seed)  # on which the steps begin; equal scales are compared on half of them
+    subsample = _on_subsample(error, 500, seed)  # on which the steps begin; equal scales are compared on half of them
     with one_blas_thread(0):
-        equal = equal_scales(few, _some(error, 250, seed))
-        if penalty is None and can_choose(few):
-            found = chosen(few, equal, tol, max_iter)
+        equal = equal_scales(subsample, _on_subsample(error, 250, seed))
+        if penalty is None and can_choose(subsample):
+            choice = with_chosen_penalty(subsample, equal, tol, max_iter)
         else:
-            found = given(few, equal, tol, max_iter)
-        error = replace(error, penalty=found.penalty)
+            choice = with_given_penalty(subsample, equal, tol, max_iter)
+        error = replace(error, penalty=choice.penalty)
     if time_is_up():
         if penalty is None:
             compared = "the first scales and the penalty"
@@ -141,11 +140,11 @@ def learned_scales(
         warn_of_cut_choice(f"the descents were cut short by which {compared} are compared")
     with one_blas_thread(n, SCALES_ONE_THREAD):
         loss = equal.loss(error)
-        start = at_point(error, found.trial.u)
+        start = at_point(error, choice.trial.u)
         if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
             start = at_point(error, error.equal(equal.weight, equal.width))
-        run = descended(error, start, tol, max_iter, observe)
-    return _result(error, run, loss, found.outer, tol, units)
+        run = descent_from(error, start, tol, max_iter, observe)
+    return _result(error, run, loss, choice.outer, tol, units)
 
 
 def form_of(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | None) -> Form:
@@ -158,22 +157,22 @@ def form_of(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array 
     return LowRankMetric(form.means, rank)
 
 
-def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
-    """The error on so many of the samples; on all, where there are no more or folds would be gone."""
+def _on_subsample(error: ScalesError, count: int, seed: int) -> ScalesError:
+    """The error on ``count`` of the samples; on all where there are no more, or all but one fold would be empty."""
     n = len(error.held_out.Y)
     if n > count:
-        few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count]))
+        subsample = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count]))
     else:
-        few = error
-    if few.held_out.used > 1:
-        return few
+        subsample = error
+    if subsample.held_out.used > 1:
+        return subsample
     return error
 
 
 def _result(
     error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, units: RegressionUnits
 ) -> LearnedScales:
-    """The scale of the weights goes into the ridge: they sum to 1."""
+    """The result, with weights that sum to 1: their scale goes into the ridge."""
     R = len(error.combination.kernels)
     theta = error.theta(run.best.u)
     total = float(theta[:R].sum())

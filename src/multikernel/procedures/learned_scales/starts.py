@@ -1,11 +1,11 @@
-"""Points from which descents begin: equal scales, and scales in the proportion of the evidence of each feature.
+"""Points from which descents begin: equal scales, and scales that evidence and gradients propose.
 
-Few features among many are missed by a descent from equal scales. The evidence of each column for the targets, where
-its held-out error is lower than that of equal scales, is the start of some rounds of the average gradient outer
-product: scales in the proportion of its root, or a metric that is its root, with the common width and the ridge of
-least held-out error, as long as that falls.
+A descent from equal scales misses few relevant features among many. Scales proportional to the evidence of each column
+are therefore tried: where their held-out error is lower than that of equal scales, some rounds of the average gradient
+outer product start there. Each round sets the scales proportional to the root of this product (a metric is set to the
+root itself), with the common width and the ridge of least held-out error. Rounds end when this error no longer falls.
 
-The average outer product of a predictor's own gradients shows which directions of the samples it depends on,
+The average outer product of the gradients of a predictor shows which directions of the samples it depends on,
 
     G = mean_i g_i g_i',    g_i = df/dx (x_i)    (Radhakrishnan, Beaglehole, Pandit and Belkin 2024)
 
@@ -15,13 +15,14 @@ With K(theta) = sum_r w_r f_r(D_r), D_r = (x - z)'M_r (x - z), and a the coeffic
 
 products of A with the samples. Absolute differences have no such gradients.
 
-The evidence of each column for the targets, alone or with one other, is a start where few of many features matter. For
-each column x it is, ranked into eight bins, the part of the variance of y that lies between the bins; for each pair of
-standardised columns, the squared correlation of their centred product with y. A column's evidence is the largest of
-these less what chance makes of so many (for the bins by the bound of Laurent and Massart (2000) on chi-squared
-variables, for the products by the maximum of normal ones), over the targets. One pass of n c^2 operations.
+The evidence of a column for the targets has two parts: for the column x alone, ranked into eight bins, the fraction of
+the variance of y that lies between the bins; for each pair of standardised columns, the squared correlation of their
+centred product with y. From each is subtracted the largest value to expect by chance among so many columns (for the
+bins by the bound of Laurent and Massart (2000) on chi-squared variables, for the products by the maximum of normal
+variables). A column's evidence is the largest of these differences, over its pairs and the targets, or 0. This takes
+one pass of n c^2 operations.
 
-Kernels with equal scales see almost nothing of four features among two hundred, nor do their gradients.
+With equal scales, neither kernels nor their gradients show four relevant features among two hundred.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ import numpy as np
 from multikernel._floats import SINGULAR
 from multikernel._typing import Array
 from multikernel.numerics.cholesky import factorise, solved
-from multikernel.procedures.learned_scales.curvature import tried
+from multikernel.procedures.learned_scales.curvature import trial_at
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 
-_FIRST_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
+_FIRST_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # mean distances with equal scales
 _FIRST_WEIGHTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
 WIDER = (1.0, 3.0)  # factors of all scales that are tried: fewer features need larger ones
 _HEAVIER = (0.1, 10.0)  # factors of the weights of the kernels that are tried after that
@@ -57,15 +58,18 @@ class Equal:
         return next(error.losses(self.theta(error)), (1.0, np.inf))[1]
 
 
-def equal_scales(error: ScalesError, few: ScalesError) -> Equal:
-    """The best equal scales over widths and ridges on a few of the samples, where all admit it; else on all."""
-    for on in (few, error):
-        tried = {
+def equal_scales(error: ScalesError, subsample: ScalesError) -> Equal:
+    """The best equal scales over widths and ridges: on ``subsample``, unless their matrix on all samples is singular.
+
+    Where all are singular there, scales are compared on all samples.
+    """
+    for on in (subsample, error):
+        losses = {
             (weight, width): loss
             for width in _FIRST_WIDTHS
             for weight, loss in on.losses(Equal(1.0, width).theta(on), _FIRST_WEIGHTS)
         }
-        for pair in sorted(tried, key=lambda pair: tried[pair]):
+        for pair in sorted(losses, key=lambda pair: losses[pair]):
             if Equal(*pair).loss(error) < np.inf:
                 return Equal(*pair)
     raise ValueError(
@@ -76,36 +80,36 @@ def equal_scales(error: ScalesError, few: ScalesError) -> Equal:
 
 
 def at_point(error: ScalesError, u: Array) -> Trial:
-    """E at a point where the matrix of some of the samples was definite."""
-    found = tried(error, u)
-    if found is not None:
-        return found
+    """E at u, or at equal scales where the kernel matrix at u is singular."""
+    trial = trial_at(error, u)
+    if trial is not None:
+        return trial
     return beginning(error, equal_scales(error, error))
 
 
 def beginning(error: ScalesError, equal: Equal) -> Trial:
-    """E at equal scales; for a metric of low rank, which has none, at what gradients make of them."""
+    """E at equal scales; for a metric of low rank, which has none, at scales that gradients propose there."""
     u: Array | None = None
     if error.widened is error:
         u = error.equal(equal.weight, equal.width)
     else:
         u = from_gradients(error, equal.theta(error))
-    found = None if u is None else tried(error, u)
-    if found is None:
+    trial = None if u is None else trial_at(error, u)
+    if trial is None:
         raise ValueError("learned scales: no kernel matrix to begin with is positive definite with a ridge")
-    return found
+    return trial
 
 
 def proposed(error: ScalesError, equal: Equal) -> Array | None:
-    """What gradients make of the evidence of each feature, or of equal scales where that predicts worse."""
+    """Scales by rounds of gradients, from the evidence of each feature, or from equal scales where these are better."""
     theta = equal.theta(error)
     X = error.columns
     if X is None or len(error.form.varied) < 2:
         return None
-    parts = evidence(X, error.held_out.Y)
-    if parts.any():
+    evidences = evidence(X, error.held_out.Y)
+    if evidences.any():
         spread = X.var(axis=0)
-        outer = np.diag(np.divide(parts, spread, out=np.zeros_like(parts), where=spread > 0.0))
+        outer = np.diag(np.divide(evidences, spread, out=np.zeros_like(evidences), where=spread > 0.0))
         loss, u = _scaled(error.widened, outer, theta)
         if u is not None and loss < equal.loss(error):
             theta = error.widened.theta(u)
@@ -113,7 +117,7 @@ def proposed(error: ScalesError, equal: Equal) -> Array | None:
 
 
 def from_gradients(error: ScalesError, theta: Array) -> Array | None:
-    """The lowest of six turns from these scales, or of fewer where one gains less than 1/20; None without gradients."""
+    """The best of six rounds from these scales, or of fewer if one gains less than 1/20; None without gradients."""
     lowest = np.inf
     best = None
     for _ in range(6):
@@ -133,20 +137,20 @@ def from_gradients(error: ScalesError, theta: Array) -> Array | None:
 
 
 def _scaled(error: ScalesError, outer: Array, theta: Array) -> tuple[float, Array | None]:
-    """Scales in the proportion of the root of an outer product, with the factors of least held-out error."""
+    """Scales proportional to the root of an outer product, with the factors of least held-out error."""
     R = len(error.combination.kernels)
     weights = np.log(theta[:R])
     totals = error.totals(theta)
-    tried: list[tuple[float, Array]] = []
+    candidates: list[tuple[float, Array]] = []
     for wider in WIDER:
         u = np.concatenate([weights, *(error.form.proposed(outer, wider * total) for total in totals)])
-        tried += [(loss, u) for _, loss in error.losses(error.theta(u))]
-    if not tried:
+        candidates += [(loss, u) for _, loss in error.losses(error.theta(u))]
+    if not candidates:
         return np.inf, None
-    lowest = min(tried, key=lambda pair: pair[0])[1]
+    lowest = min(candidates, key=lambda pair: pair[0])[1]
     for factor, loss in error.losses(error.theta(lowest), _HEAVIER):
-        tried.append((loss, np.append(lowest[:R] + np.log(factor), lowest[R:])))
-    return min(tried, key=lambda pair: pair[0])
+        candidates.append((loss, np.append(lowest[:R] + np.log(factor), lowest[R:])))
+    return min(candidates, key=lambda pair: pair[0])
 
 
 # -- the gradients of a predictor --------------------------------------------------------------------------------------
@@ -169,15 +173,15 @@ def gradients(error: ScalesError, theta: Array) -> Array | None:
     if coef is None or X is None:
         return None
     X = X - X.mean(axis=0)
-    found = np.zeros((coef.shape[1], *X.shape))
+    gradients_of_targets = np.zeros((coef.shape[1], *X.shape))
     for s, slope in zip(error.rows(theta), matrices.slopes, strict=True):
-        for gradient, a in zip(found, coef.T, strict=True):
+        for gradient, a in zip(gradients_of_targets, coef.T, strict=True):
             gradient += 2.0 * error.form.applied(s, X * (slope @ a)[:, None] - slope @ (a[:, None] * X))
-    return found
+    return gradients_of_targets
 
 
 def _coefficients(error: ScalesError, K: Array) -> Array | None:
-    """Of ridge regression on all samples, shape (n, t), by a kernel matrix that is overwritten."""
+    """The coefficients of ridge regression on all samples, shape (n, t); the kernel matrix is overwritten."""
     v = error.held_out.ones
     Y = error.held_out.Y
     K *= v[:, None]
@@ -197,7 +201,7 @@ _CLIPPED = 3.0  # standard deviations: farther values count as this
 
 
 def evidence(X: Array, Y: Array) -> Array:
-    """The part of the variance of a target that a column explains beyond chance, shape (c,); 0 where none."""
+    """The fraction of a target's variance that each column explains beyond chance, at least 0: shape (c,)."""
     n, c = X.shape
     Y = Y - Y.mean(axis=0)
     Y = Y[:, Y.std(axis=0) > 0.0]
@@ -212,7 +216,7 @@ def evidence(X: Array, Y: Array) -> Array:
 
 
 def _standardised(X: Array) -> Array:
-    """Columns of mean 0 and variance 1 but for far values; 0 where a column is constant."""
+    """Columns of mean 0 and variance 1, with far values clipped; 0 where a column is constant."""
     X = X - X.mean(axis=0)
     width = X.std(axis=0)
     Z = np.clip(X / np.where(width > 0.0, width, 1.0), -_CLIPPED, _CLIPPED)
@@ -220,16 +224,16 @@ def _standardised(X: Array) -> Array:
 
 
 def _between(Z: Array, Y: Array) -> Array:
-    """The largest part of a target's variance that lies between bins of each column."""
+    """The largest fraction of a target's variance that lies between bins of each column."""
     n = len(Z)
-    parts = np.zeros(Z.shape[1])
+    shares = np.zeros(Z.shape[1])
     for j, z in enumerate(Z.T):
         first = np.searchsorted(np.sort(z), z, side="left")  # the same for values that are the same
         bins = first * _BINS // n
         count = np.bincount(bins, minlength=_BINS)
         sums = np.stack([np.bincount(bins, y, _BINS) for y in Y.T])
-        parts[j] = (sums**2 / np.maximum(count, 1)).sum(axis=1).max() / n
-    return parts
+        shares[j] = (sums**2 / np.maximum(count, 1)).sum(axis=1).max() / n
+    return shares
 
 
 def _products(Z: Array, y: Array) -> Array:
@@ -237,6 +241,6 @@ def _products(Z: Array, y: Array) -> Array:
     n = len(Z)
     squares = Z**2
     spread = squares.T @ squares - (Z.T @ Z) ** 2 / n
-    least = SINGULAR * spread.max(initial=0.0)
+    floor = SINGULAR * spread.max(initial=0.0)
     crossed = (Z.T * y) @ Z
-    return np.max(np.where(spread > least, crossed**2 / np.where(spread > least, spread, 1.0), 0.0), axis=1) / n
+    return np.max(np.where(spread > floor, crossed**2 / np.where(spread > floor, spread, 1.0), 0.0), axis=1) / n

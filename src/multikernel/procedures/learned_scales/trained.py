@@ -1,9 +1,8 @@
-"""The last step of learning from many samples: which of them are centres, and the machine on these, of all samples.
+"""The last step of learning from many samples: the choice of the centres, and the machine on them of all samples.
 
 Ridge regression by the kernels of the centres (``machines/ridge/centres.py``), with the ridge of least error on samples
 held out; where every sample is a centre, with the kernel of all (``machines/ridge/all_samples.py``); or logistic losses
-(``machines/logistic/centres.py``). Every one has a duality gap, in double precision, for kernels of the values as they
-are.
+(``machines/logistic/centres.py``). Each has a duality gap, in double precision, for kernels of the original values.
 """
 
 from __future__ import annotations
@@ -38,52 +37,52 @@ from multikernel.procedures import forecast
 from multikernel.procedures.centres import CENTRES, GAP, STEPS, TILE, Parted, least_ridge, tiles
 from multikernel.procedures.learned_scales.posed import ChosenScales, PosedScales, RowsBeyond
 
-_PASSES = 2.0  # times the sums over kernels with centres take training
-_DOUBLINGS = (4, 2, 1)  # of the ridge that was found through landmarks, by which others are tried
-_LEAST_CENTRES = 100  # centres, whatever the time
+_PASSES = 2.0  # the time of training, in units of the time of the sums over kernels with centres
+_DOUBLINGS = (4, 2, 1)  # steps, as powers of 2, in which the ridge found through landmarks is changed
+_LEAST_CENTRES = 100  # centres at least, however little time there is
 
 
 # -- centres -----------------------------------------------------------------------------------------------------------
 
 
-def centres_of(posed: PosedScales, scales: Array, asked: float, total: int) -> Array:
-    """The samples that are centres: so many, or as many as an error needs; fewer where the time would not be enough."""
-    n = len(posed.rows)
-    if asked >= 1:
-        count = min(int(asked), n)
+def centres_of(problem: PosedScales, scales: Array, centres: float, total: int) -> Array:
+    """The samples that are centres, by their number or by the error that they may have; fewer where time is short."""
+    n = len(problem.rows)
+    if centres >= 1:
+        count = min(int(centres), n)
     else:
-        count = _enough(posed, scales, asked, total)
-    wanted = count
+        count = _enough(problem, scales, centres, total)
+    requested = count
     while count > min(_LEAST_CENTRES, n) and _PASSES * forecast.centre_sums(total, count).seconds > seconds_left():
         count = max(min(_LEAST_CENTRES, n), int(0.9 * count))
-    if count < wanted:
-        warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {wanted:,} are wanted")
-    if _whole(posed, count, total):
-        return posed.rows
-    return _different(posed, posed.some(posed.rows, count))
+    if count < requested:
+        warn_of_cut_choice(f"there is time for {count:,} centres of the kernel, and {requested:,} are wanted")
+    if _every_sample_is_centre(problem, count, total):
+        return problem.rows
+    return _distinct(problem, problem.subsample(problem.rows, count))
 
 
-def _whole(posed: PosedScales, centres: int, total: int) -> bool:
-    """Whether every sample is a centre: the kernel of all is then solved for at once."""
-    return centres == len(posed.rows) == total and posed.loss == "squared"
+def _every_sample_is_centre(problem: PosedScales, centres: int, total: int) -> bool:
+    """Whether every sample is a centre, so that one system for the kernel of all samples is solved."""
+    return centres == len(problem.rows) == total and problem.loss == "squared"
 
 
-def _different(posed: PosedScales, rows: Array) -> Array:
-    """Those that are not like one before."""
-    _, first = np.unique(posed.bank.X[rows], axis=0, return_index=True)
+def _distinct(problem: PosedScales, rows: Array) -> Array:
+    """The rows without those that repeat an earlier one."""
+    _, first = np.unique(problem.bank.X[rows], axis=0, return_index=True)
     return rows[np.sort(first)]
 
 
-def _enough(posed: PosedScales, scales: Array, error: float, total: int) -> int:
-    """How many centres, by doubling, until the kernel matrix has no larger error; as many as memory holds at most."""
-    n = len(posed.rows)
-    most = min(n, forecast.centres_within(0.5 * available_memory() / 8.0))
-    count = min(_LEAST_CENTRES, most)
-    while count < most:
-        reached = _matrix_error(posed, scales, posed.some(posed.rows, count), total)
-        if reached <= error:
+def _enough(problem: PosedScales, scales: Array, error: float, total: int) -> int:
+    """The number of centres, doubled until the kernel matrix has at most this error; limited by memory."""
+    n = len(problem.rows)
+    limit = min(n, forecast.centres_within(0.5 * available_memory() / 8.0))
+    count = min(_LEAST_CENTRES, limit)
+    while count < limit:
+        matrix_error = _matrix_error(problem, scales, problem.subsample(problem.rows, count), total)
+        if matrix_error <= error:
             return count
-        count = min(2 * count, most)
+        count = min(2 * count, limit)
     if count < n:
         warn_user(
             f"learned scales: rank={error:g} is an error of the kernel matrix that takes more centres than the memory "
@@ -93,16 +92,16 @@ def _enough(posed: PosedScales, scales: Array, error: float, total: int) -> int:
     return count
 
 
-def _matrix_error(posed: PosedScales, scales: Array, Z: Array, total: int) -> float:
-    """|K - C K_ZZ^{-1} C'| / |K| of all samples, estimated on some that are drawn for this."""
-    rows = posed.rows[in_proportion(posed.strata[posed.rows], TRIED, posed.seed + 1)]
-    _, factor = definite(_symmetric(posed, scales, Z))
-    half = solve_triangular(factor, posed.exact(rows, Z, scales).T, lower=True, check_finite=False)
-    return relative_error(posed.exact(rows, rows, scales), half.T @ half, total)
+def _matrix_error(problem: PosedScales, scales: Array, Z: Array, total: int) -> float:
+    """|K - C K_ZZ^{-1} C'| / |K| of all samples, estimated on a random subset."""
+    rows = problem.rows[in_proportion(problem.strata[problem.rows], TRIED, problem.seed + 1)]
+    _, factor = definite(_symmetric(problem, scales, Z))
+    half = solve_triangular(factor, problem.exact(rows, Z, scales).T, lower=True, check_finite=False)
+    return relative_error(problem.exact(rows, rows, scales), half.T @ half, total)
 
 
-def _symmetric(posed: PosedScales, scales: Array, Z: Array) -> Array:
-    K = posed.exact(Z, Z, scales)
+def _symmetric(problem: PosedScales, scales: Array, Z: Array) -> Array:
+    K = problem.exact(Z, Z, scales)
     return 0.5 * (K + K.T)
 
 
@@ -116,7 +115,7 @@ class TrainedMachine:
     Parameters
     ----------
     alpha : float, its ridge
-    errors, constant : arrays (t,), the mean losses of the samples held out without them, and those of constants
+    errors, constant : arrays (t,), mean losses on held-out samples: of machines trained without them, and of constants
     solution : CentresSolution
     matrix_error : float, of the kernel matrix by the centres: |K - C K_ZZ^{-1} C'| / |K|, estimated on some samples
     """
@@ -129,182 +128,188 @@ class TrainedMachine:
 
 
 def trained_machine(
-    posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None, total: int
+    problem: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None, total: int
 ) -> TrainedMachine:
     """The ridge, and the machine of all samples.
 
     Parameters
     ----------
-    posed : PosedScales, in the units of what was chosen
+    problem : PosedScales, in the units of ``chosen``
     parted : Parted
     chosen : ChosenScales
-    beyond : RowsBeyond, the rows of which the samples are some; None where these are all
+    beyond : RowsBeyond, all rows of the source that the samples are drawn from; None where the samples are all
     total : int, how many samples there are
     """
-    if _whole(posed, len(chosen.centres), total):
-        return _trained_whole(posed, parted, chosen)
-    found = _trained(posed, parted, chosen, beyond)
-    return replace(found, matrix_error=_matrix_error(posed, chosen.scales, chosen.centres, total))
+    if _every_sample_is_centre(problem, len(chosen.centres), total):
+        return _train_on_all_samples(problem, parted, chosen)
+    machine = _train_on_centres(problem, parted, chosen, beyond)
+    return replace(machine, matrix_error=_matrix_error(problem, chosen.scales, chosen.centres, total))
 
 
 @dataclass(frozen=True, eq=False)
 class _OnCentres:
-    """The ridge of least squared error on the samples held out, on some centres.
+    """The ridge of least squared error on the samples held out, with some centres.
 
     Parameters
     ----------
     K : array (M, M), the kernel matrix of the centres
-    own : CentreSums of the samples that are learned from
-    alpha, predicted : the ridge, and what the samples held out are predicted to be
+    sums : CentreSums of the samples that are learned from
+    alpha, predicted : the ridge, and the predictions of the samples held out
     """
 
     K: Array
-    own: CentreSums
+    sums: CentreSums
     alpha: float
     predicted: Array
 
 
 def _on_centres(
-    posed: PosedScales, parted: Parted, chosen: ChosenScales, Z: Array, own: CentreSums | None = None
+    problem: PosedScales, parted: Parted, chosen: ChosenScales, Z: Array, sums: CentreSums | None = None
 ) -> _OnCentres:
-    K = _symmetric(posed, chosen.scales, Z)
-    own = own or _sums(posed, chosen.scales, Z, parted.learning)
+    K = _symmetric(problem, chosen.scales, Z)
+    sums = sums or _sums(problem, chosen.scales, Z, parted.learning)
 
     def error(predicted: Array) -> float:
-        return float(posed.errors(parted.compared, predicted).sum())
+        return float(problem.errors(parted.compared, predicted).sum())
 
-    C = posed.exact(parted.compared, Z, chosen.scales)
-    alpha, predicted = least_ridge(K, own, C, error, chosen.alpha, _DOUBLINGS, posed.fit_intercept, GAP)
-    return _OnCentres(K, own, alpha, predicted)
-
-
-def _sums(posed: PosedScales, scales: Array, Z: Array, rows: Array) -> CentreSums:
-    return summed(tiles(lambda part: posed.exact(part, Z, scales), rows, posed.Y, posed.weight))
+    C = problem.exact(parted.compared, Z, chosen.scales)
+    alpha, predicted = least_ridge(K, sums, C, error, chosen.alpha, _DOUBLINGS, problem.fit_intercept, GAP)
+    return _OnCentres(K, sums, alpha, predicted)
 
 
-def _trained(posed: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None) -> TrainedMachine:
+def _sums(problem: PosedScales, scales: Array, Z: Array, rows: Array) -> CentreSums:
+    return summed(tiles(lambda tile: problem.exact(tile, Z, scales), rows, problem.Y, problem.weight))
+
+
+def _train_on_centres(
+    problem: PosedScales, parted: Parted, chosen: ChosenScales, beyond: RowsBeyond | None
+) -> TrainedMachine:
     """The ridge and the machine on centres."""
     scales = chosen.scales
     Z = chosen.centres
     compared = parted.compared
-    found = _on_centres(posed, parted, chosen, Z, None if beyond is None else beyond.sums(chosen))
-    K = found.K
-    own = found.own
-    alpha = found.alpha
-    whole = own.merge(_sums(posed, scales, Z, np.append(compared, parted.rest)))
+    chosen_ridge = _on_centres(problem, parted, chosen, Z, None if beyond is None else beyond.sums(chosen))
+    K = chosen_ridge.K
+    learning_sums = chosen_ridge.sums
+    alpha = chosen_ridge.alpha
+    all_sums = learning_sums.merge(_sums(problem, scales, Z, np.append(compared, parted.rest)))
 
     def kernel(rows: Array) -> Array:
-        return posed.exact(rows, Z, scales)
+        return problem.exact(rows, Z, scales)
 
-    if posed.loss == "logistic":
-        return _trained_logistic(posed, parted, K, kernel, own, whole, alpha)
-    solution = certified(K, whole, alpha, GAP, posed.fit_intercept)
-    if not solution.certificate.reached(GAP):  # sums have few digits for smooth kernels: a pass has more
-        over = in_turn(partial(tiles, kernel, posed.rows, posed.Y, posed.weight))
+    if problem.loss == "logistic":
+        return _train_logistic(problem, parted, K, kernel, learning_sums, all_sums, alpha)
+    solution = certified(K, all_sums, alpha, GAP, problem.fit_intercept)
+    if not solution.certificate.reached(GAP):  # for smooth kernels sums lose digits that passes over the samples keep
+        over = in_turn(partial(tiles, kernel, problem.rows, problem.Y, problem.weight))
         if beyond is not None:
             over = beyond.over(chosen)
-        solution = refined(K, over, alpha, whole, tol=GAP, fit_intercept=posed.fit_intercept, start=solution.coef)
-    errors = posed.errors(compared, found.predicted)
-    return TrainedMachine(alpha, errors, posed.errors(compared, posed.constant(parted.learning)), solution)
+        solution = refined(K, over, alpha, all_sums, tol=GAP, fit_intercept=problem.fit_intercept, start=solution.coef)
+    errors = problem.errors(compared, chosen_ridge.predicted)
+    return TrainedMachine(alpha, errors, problem.errors(compared, problem.constant(parted.learning)), solution)
 
 
-def _trained_whole(posed: PosedScales, parted: Parted, chosen: ChosenScales) -> TrainedMachine:
+def _train_on_all_samples(problem: PosedScales, parted: Parted, chosen: ChosenScales) -> TrainedMachine:
     """The machine of the kernel of all samples, with the ridge of some thousands of centres.
 
-    With 1,000 to 8,000 centres of letter and protein the best ridges differed by a factor of 3 or 4, and the error of
-    all samples by a hundredth over such a factor, while every further ridge takes as long as the machine.
+    With 1,000 to 8,000 centres of letter and protein the best ridges differed by a factor of 3 or 4. Such a factor
+    changed the error with all samples by a hundredth, while every ridge tried takes as long as the machine itself.
     """
     compared = parted.compared
-    alpha = _on_centres(posed, parted, chosen, _different(posed, posed.some(posed.rows, CENTRES))).alpha
+    alpha = _on_centres(problem, parted, chosen, _distinct(problem, problem.subsample(problem.rows, CENTRES))).alpha
 
     def trained(rows: Array) -> CentresSolution:
-        problem = AllSamplesRidge(
-            lambda few, others: posed.exact(few, others, chosen.scales),
+        system = AllSamplesRidge(
+            lambda samples, columns: problem.exact(samples, columns, chosen.scales),
             rows,
-            posed.Y[rows],
-            posed.weights(rows),
-            posed.fit_intercept,
+            problem.Y[rows],
+            problem.weights(rows),
+            problem.fit_intercept,
         )
-        return by_all_samples(problem, alpha, GAP)
+        return by_all_samples(system, alpha, GAP)
 
-    without = trained(parted.learning)
-    parts = (posed.exact(compared[part], parted.learning, chosen.scales) for part in slices(len(compared), TILE))
-    predicted = np.concatenate([C @ without.coef for C in parts]) + without.intercept
-    errors = posed.errors(compared, predicted)
-    return TrainedMachine(alpha, errors, posed.errors(compared, posed.constant(parted.learning)), trained(posed.rows))
+    held_out_machine = trained(parted.learning)
+    kernel_tiles = (
+        problem.exact(compared[tile], parted.learning, chosen.scales) for tile in slices(len(compared), TILE)
+    )
+    predicted = np.concatenate([C @ held_out_machine.coef for C in kernel_tiles]) + held_out_machine.intercept
+    errors = problem.errors(compared, predicted)
+    return TrainedMachine(
+        alpha, errors, problem.errors(compared, problem.constant(parted.learning)), trained(problem.rows)
+    )
 
 
-def _trained_logistic(
-    posed: PosedScales,
+def _train_logistic(
+    problem: PosedScales,
     parted: Parted,
     K: Array,
     kernel: Callable[[Array], Array],
-    own: CentreSums,
-    whole: CentreSums,
+    learning_sums: CentreSums,
+    all_sums: CentreSums,
     alpha: float,
 ) -> TrainedMachine:
     """The ridge of least logistic loss on the samples held out, and the machine of all samples with it.
 
     Parameters
     ----------
-    posed, parted : the problem and its parts
+    problem, parted : the problem, and the division of its samples
     K : array (M, M), the kernel matrix of the centres
     kernel : of row numbers, the kernel between these samples and the centres
-    own, whole : CentreSums of the samples to learn from, and of all
+    learning_sums, all_sums : CentreSums of the samples to learn from, and of all
     alpha : float, the ridge of squared losses
     """
     order = np.concatenate([parted.learning, parted.compared, parted.rest])
-    C = _kept_kernel(kernel, order, len(K))
+    C = _kernel_by_tiles(kernel, order, len(K))
     n = len(parted.learning)
     m = len(parted.learning) + len(parted.compared)
 
     def samples(rows: slice) -> LogisticSamples:
         return LogisticSamples(
-            partial(C, rows), np.where(posed.Y[order[rows]] > 0.0, 1.0, -1.0), posed.weights(order[rows])
+            partial(C, rows), np.where(problem.Y[order[rows]] > 0.0, 1.0, -1.0), problem.weights(order[rows])
         )
 
     learning = samples(slice(n))
     compared = samples(slice(n, m))
 
     def fitted(ridge: float, rows: LogisticSamples, sums: CentreSums, start: CentresSolution | None) -> CentresSolution:
-        return logistic_by_centres(K, rows, sums, ridge, GAP, fit_intercept=posed.fit_intercept, start=start)
+        return logistic_by_centres(K, rows, sums, ridge, GAP, fit_intercept=problem.fit_intercept, start=start)
 
-    def losses(found: CentresSolution) -> Array:
-        return compared.losses(compared.values(found.coef) + found.intercept) / float(compared.shares.sum())
+    def losses(solution: CentresSolution) -> Array:
+        return compared.losses(compared.values(solution.coef) + solution.intercept) / float(compared.shares.sum())
 
-    # squared losses ask for a larger ridge: from there it is lowered, each machine beginning at the one before
-    best = fitted(alpha, learning, own, None)
-    found = best
+    # squared losses have a larger best ridge: it is lowered from there, and each machine starts from the one before
+    best = fitted(alpha, learning, learning_sums, None)
+    solution = best
     for _ in range(STEPS // 2):
         if time_is_up():
             warn_of_cut_choice("smaller ridges of the logistic loss were not tried")
             break
-        found = fitted(0.25 * alpha, learning, own, found)
-        if not losses(found).sum() < losses(best).sum():
+        solution = fitted(0.25 * alpha, learning, learning_sums, solution)
+        if not losses(solution).sum() < losses(best).sum():
             break
         alpha = 0.25 * alpha
-        best = found
-    nothing = replace(best, coef=np.zeros_like(best.coef))
+        best = solution
+    constant = replace(best, coef=np.zeros_like(best.coef))
     share = np.average(learning.labels > 0, axis=0, weights=learning.weight)
-    nothing = replace(nothing, intercept=np.log(np.maximum(share, TINY)) - np.log(np.maximum(1.0 - share, TINY)))
-    return TrainedMachine(alpha, losses(best), losses(nothing), fitted(alpha, samples(slice(None)), whole, best))
+    constant = replace(constant, intercept=np.log(np.maximum(share, TINY)) - np.log(np.maximum(1.0 - share, TINY)))
+    return TrainedMachine(alpha, losses(best), losses(constant), fitted(alpha, samples(slice(None)), all_sums, best))
 
 
-def _kept_kernel(kernel: Callable[[Array], Array], rows: Array, centres: int) -> Callable[[slice], Iterator[Array]]:
-    """The kernel between some of these samples, as a slice says, and the centres: some rows at a time.
+def _kernel_by_tiles(kernel: Callable[[Array], Array], rows: Array, centres: int) -> Callable[[slice], Iterator[Array]]:
+    """A function that yields the kernel between a slice of these samples and the centres, a tile of rows at a time.
 
-    It is kept where it takes a quarter of the memory at most, and made anew in every pass elsewhere.
+    The kernel is stored where it takes a quarter of the memory at most, else computed in every pass.
     """
     C = None
     if 8.0 * len(rows) * centres <= 0.25 * available_memory():
-        C = np.concatenate([kernel(rows[part]) for part in slices(len(rows), TILE)])
+        C = np.concatenate([kernel(rows[tile]) for tile in slices(len(rows), TILE)])
 
-    def some(which: slice) -> Iterator[Array]:
+    def kernel_tiles(which: slice) -> Iterator[Array]:
         if C is not None:
             yield C[which]
             return
-        own = rows[which]
-        for part in slices(len(own), TILE):
-            yield kernel(own[part])
+        selected = rows[which]
+        for tile in slices(len(selected), TILE):
+            yield kernel(selected[tile])
 
-    return some
+    return kernel_tiles

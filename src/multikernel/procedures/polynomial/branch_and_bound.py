@@ -4,12 +4,12 @@ In nu = theta^p (``hidden_convexity``) the value F is convex; a point x > 0 and 
 
     F(nu) >= F(x) - c'(nu - x^p),      c_k = q_k / (p_k x_k^(p_k - 1)),
 
-a plane below F everywhere. What is not convex in nu is the ball sum_k h_k(nu_k) <= 1, with
-h_k = ((nu_k^(1/p_k) - o_k) / r)^s, s its norm. On a box of weights every h_k is above a line with the slope of its
-secant: with these lines in place of the h_k, and all planes in place of F, the least value is a linear program, and a
-bound for that box. Its solution, moved into the ball, is where the next plane touches. Lines and planes err by the
-square of the box's size, so that few boxes are needed; the one of the lowest bound is halved until the lowest bound is
-near the best value.
+a plane below F everywhere. Only the ball sum_k h_k(nu_k) <= 1 is not convex in nu, h_k = ((nu_k^(1/p_k) - o_k) / r)^s
+with its norm s. On a box of weights every h_k is above a line with the slope of its secant: with these lines in place
+of the h_k, and all planes in place of F, the least value is that of a linear program, and a bound for the box. Its
+solution, moved into the ball, is the point of the next plane. The errors of lines and planes are of the order of the
+square of the box's size, so that few boxes are needed; the one with the lowest bound is halved until the lowest bound
+is near the best value.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from multikernel.observer import Event, Observer
 from multikernel.optimizers import Result
 from multikernel.problem import Evaluation, Problem
 
-_FROM_ZERO = 1e-4  # of the radius: a plane touches at weights at least this far from zero
-_PLANES = 80  # that take part in a linear program: those that are highest at its box
+_FROM_ZERO = 1e-4  # of the radius: the least weight of a point at which a plane touches F
+_PLANES = 80  # in a linear program at most: those that are highest at the centre of its box
 
 
 def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int, observe: Observer) -> Result:
-    """A result with the bound of the whole problem, and with a better point where there is one.
+    """A result with a global bound, and with a better point if there is one.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int
     ball = problem.domain
     assert isinstance(ball, NormBall)
     search = _Planes(problem, ball, problem.combination.powers(problem.bank), result.evaluation)
-    search.touch(search._onto(result.theta))
+    search.touch(search._on_surface(result.theta))
     number = count()
     low = ball.offset(problem.size)
     boxes: list[tuple[float, int, Array, Array]] = [(-np.inf, next(number), low, low + ball.radius)]
@@ -65,10 +65,10 @@ def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int
         if certificate.reached(tol) or search.machines >= max_iter or time_is_up() or not boxes:
             break
         _, _, lower, upper = heapq.heappop(boxes)
-        for part in _halves(lower, upper):
-            below = search.bound(*part)
+        for half in _halves(lower, upper):
+            below = search.bound(*half)
             if below < search.best.value:
-                heapq.heappush(boxes, (below, next(number), *part))
+                heapq.heappush(boxes, (below, next(number), *half))
     return replace(
         result,
         theta=search.best.theta,
@@ -104,27 +104,27 @@ class _Planes:
     warm: Array | None = None
 
     def touch(self, theta: Array) -> None:
-        """A plane that touches F at these weights of the ball, or near them where one of them is zero."""
+        """Add a plane that touches F at these weights of the ball, or near them where one of them is zero."""
         x = theta
         bare = (self.powers > 1.0) & (theta < _FROM_ZERO * self.ball.radius)
         if bare.any():
-            self._look(theta)
-            x = self._onto(np.where(bare, _FROM_ZERO * self.ball.radius, theta))
-        found = self._look(x)
-        c = np.maximum(found.scores, 0.0) / (self.powers * x ** (self.powers - 1.0))
-        self.planes.append(np.concatenate([[found.value + float(c @ x**self.powers)], -c]))
+            self._evaluated(theta)
+            x = self._on_surface(np.where(bare, _FROM_ZERO * self.ball.radius, theta))
+        evaluation = self._evaluated(x)
+        c = np.maximum(evaluation.scores, 0.0) / (self.powers * x ** (self.powers - 1.0))
+        self.planes.append(np.concatenate([[evaluation.value + float(c @ x**self.powers)], -c]))
 
-    def _look(self, theta: Array) -> Evaluation:
-        """The problem at weights of the ball."""
-        found = self.problem.evaluate(theta, self.warm)
+    def _evaluated(self, theta: Array) -> Evaluation:
+        """Evaluate the problem at weights of the ball, and keep the best point."""
+        evaluation = self.problem.evaluate(theta, self.warm)
         self.machines = self.machines + 1
-        self.warm = found.dual.warm
-        if found.upper < self.best.upper:
-            self.best = found
-        return found
+        self.warm = evaluation.dual.warm
+        if evaluation.upper < self.best.upper:
+            self.best = evaluation
+        return evaluation
 
     def bound(self, lower: Array, upper: Array) -> float:
-        """A value below F in the part of the ball within a box; infinite where there is none."""
+        """A lower bound of F in the part of the ball within a box; infinite where this part is empty."""
         offset = self.ball.offset(len(lower))
         inner = (lower - offset) / self.ball.radius
         if float((inner**self.ball.norm).sum()) > 1.0 + 1e-12:
@@ -134,13 +134,13 @@ class _Planes:
             return np.inf
         below, nu = solved
         if below < self.best.value:
-            self.touch(self._onto(np.clip(nu, lower**self.powers, upper**self.powers) ** (1.0 / self.powers)))
+            self.touch(self._on_surface(np.clip(nu, lower**self.powers, upper**self.powers) ** (1.0 / self.powers)))
             again = self._program(lower, upper)
             below = np.inf if again is None else max(below, again[0])
         return below
 
-    def _onto(self, theta: Array) -> Array:
-        """The weights on the surface of the ball, along the ray from its centre."""
+    def _on_surface(self, theta: Array) -> Array:
+        """The weights on the surface of the ball, on the ray from its centre."""
         offset = self.ball.offset(len(theta))
         delta = np.maximum(theta - offset, 0.0) / self.ball.radius
         size = float((delta**self.ball.norm).sum()) ** (1.0 / self.ball.norm)
@@ -149,7 +149,7 @@ class _Planes:
         return self.ball.start(len(theta))
 
     def _program(self, lower: Array, upper: Array) -> tuple[float, Array] | None:
-        """The least value of the planes over the box and the half space; None where they do not meet."""
+        """The least value of the planes over the box and the half space; None where these do not intersect."""
         ends = lower**self.powers, upper**self.powers
         slope, level = self._lines(lower, upper)
         planes = np.array(self.planes)
@@ -164,13 +164,13 @@ class _Planes:
         rows = np.vstack([rows, np.append(slope * unit, 0.0)])
         right = np.append(right, 1.0 - level - float(slope @ ends[0]))
         limits: list[Any] = [*((0.0, float(b)) for b in (ends[1] - ends[0]) / unit), (None, None)]
-        found: Any = linprog(np.append(np.zeros(len(lower)), 1.0), rows, right, bounds=limits, method="highs")
-        if found.status == 2:
+        solution: Any = linprog(np.append(np.zeros(len(lower)), 1.0), rows, right, bounds=limits, method="highs")
+        if solution.status == 2:
             return None
-        if found.status != 0:
+        if solution.status != 0:
             return -np.inf, ends[1]
-        duals = np.maximum(-found.ineqlin.marginals, 0.0)
-        return size * _proved(duals, rows, right, (ends[1] - ends[0]) / unit), ends[0] + unit * found.x[:-1]
+        duals = np.maximum(-solution.ineqlin.marginals, 0.0)
+        return size * _proved(duals, rows, right, (ends[1] - ends[0]) / unit), ends[0] + unit * solution.x[:-1]
 
     def _lines(self, lower: Array, upper: Array) -> tuple[Array, float]:
         """Slopes of lines below the h_k on a box, and the sum of their levels."""
@@ -179,16 +179,16 @@ class _Planes:
         a = lower**self.powers
         b = upper**self.powers
         slope = (high - low) / np.where(b > a, b - a, 1.0)
-        left = lower.copy()
-        right = upper.copy()
-        # 60 halvings are more than double precision has digits
+        low_theta = lower.copy()
+        high_theta = upper.copy()
+        # 60 halvings are more than the bits of double precision
         for _ in range(60):  # h - slope nu is least at an end, or where it stops falling in its convex part
-            middle = 0.5 * (left + right)
+            middle = 0.5 * (low_theta + high_theta)
             falls = self._falls(middle, slope)
-            left = np.where(falls, middle, left)
-            right = np.where(falls, right, middle)
+            low_theta = np.where(falls, middle, low_theta)
+            high_theta = np.where(falls, high_theta, middle)
         candidates = [low - slope * a, high - slope * b]
-        candidates += [self._h(point) - slope * point**self.powers for point in (left, right)]
+        candidates += [self._h(point) - slope * point**self.powers for point in (low_theta, high_theta)]
         level = np.min(candidates, axis=0)
         return slope, float(level.sum()) - 1e-12
 
@@ -209,7 +209,7 @@ class _Planes:
 
 
 def _proved(duals: Array, rows: Array, right: Array, top: Array) -> float:
-    """What multipliers prove, whatever the solver's accuracy: their sum over the planes is made one.
+    """The bound that multipliers prove, independent of the solver's accuracy: their sum over the planes is scaled to 1.
 
     min t over rows (z, t) <= right, 0 <= z <= top is at least -right'y + sum_k top_k min(0, (rows'y)_k).
     """

@@ -6,8 +6,8 @@ combinations of kernels).
 over theta >= 0, |theta - center|_norm <= radius, or with the penalty strength |theta|^2 in place of the ball.
 
 The value falls in every weight, so the optimum is on the surface of the ball. It is not convex in theta for a degree
-above 1; where it is convex in theta^degree (``hidden_convexity``) every point carries a bound of the whole problem, and
-the answer is optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
+above 1; where it is convex in theta^degree (``hidden_convexity``) every point has a global bound, and the result is
+optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
 
 Zero weights may be the optimum for degree 2 with the penalty strength |theta|^2. At theta = 0 the coefficients are
 Y / alpha, and to second order
@@ -16,12 +16,12 @@ Y / alpha, and to second order
     B_jk = tr Y'(K_j o K_k)Y / alpha^2,
 
 so that zero weights are a local minimum where the strength is at least the largest eigenvalue of B; by hidden convexity
-they are then the global one. The entries of B are >= 0, so power iteration finds the eigenvalue, with a pass over the
-kernels in each step.
+this minimum is global. The entries of B are >= 0, so power iteration finds the eigenvalue, with a pass over the kernels
+in each step.
 
-No start has a weight of zero, at which a power of a sum may have no gradient. A problem that is convex in no powers
-of its weights may have local minima that are not global ones, and was seen to have them in some per cent of cases.
-Further starts are the solution for a lower degree, points near the single kernels, and random weights.
+No start has a weight of zero, where a power of a sum may have no gradient. A problem that is not convex in powers of
+its weights may have local minima that are not global; in experiments a few per cent of cases had them. Later starts are
+the solution for a lower degree, points near the single kernels, and random weights.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 from multikernel.tuning import NEWTON_WEIGHTS
 
 SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound")
-_BRANCHED_WEIGHTS = 8  # weights up to which boxes are few enough to be cut
+_BRANCHED_WEIGHTS = 8  # weights up to which branch and bound needs few enough boxes
 
 
 def polynomial_mkl(
@@ -77,14 +77,14 @@ def polynomial_mkl(
     ----------
     problem : Problem of a RidgeMachine over a NormBall, or an Orthant of norm 2
     solver : "auto", "trust_region" (2-norm ball), "interpolated" (degree 1, norm > 1), "projected_gradient" (as
-        published, there to be compared with) or "branch_and_bound" (few weights: global optima that are not convex)
+        published, for comparisons) or "branch_and_bound" (few weights: global optima of problems that are not convex)
     tol : float, the relative duality gap to reach where the problem is convex in powers of its weights, else the
         relative stationarity
     max_iter : int, machines at most from each start
     n_init : int, how many starts where the problem is not convex: the central weights, the solution for the degree
         below, points near single kernels, random weights
     rng : of the random starts
-    start : Start, where to begin in place of the central weights
+    start : Start, in place of the central weights
     observe : called after each machine, or of each Newton step
 
     Raises
@@ -94,12 +94,14 @@ def polynomial_mkl(
     problem.domain.check(problem.size)
     random = rng or np.random.RandomState(0)
 
-    def solve(inner: Problem, asked: float, begin: Array | None, observer: Observer) -> tuple[Weights, DualSolution]:
+    def solve(
+        inner: Problem, inner_tol: float, begin: Array | None, observer: Observer
+    ) -> tuple[Weights, DualSolution]:
         first = start
         if begin is not None:
-            known = None if start is None else start.variables
-            first = Start(begin, known)
-        return _solved(inner, solver, asked, max_iter, n_init, random, first, observer)
+            variables = None if start is None else start.variables
+            first = Start(begin, variables)
+        return _solved(inner, solver, inner_tol, max_iter, n_init, random, first, observer)
 
     with one_blas_thread(problem.bank.shape[0]):
         return solved_by_terms(problem, solve, tol, observe)
@@ -118,25 +120,25 @@ def _solved(
     idle = unexplained(problem) or collapsed(problem, tol)
     if idle is not None:
         return idle
-    found = None
+    by_interior_point = None
     if solver == "auto" and _for_interior_point(problem):
         if start is None:
             begin = Start(problem.start())
         else:
             begin = replace(start, weights=problem.feasible(start.weights))
-        found = sum_of_kernels(problem, tol, max_iter, begin, observe)
-        if found[0].converged or found[0].n_iter >= max_iter:
-            return found
+        by_interior_point = sum_of_kernels(problem, tol, max_iter, begin, observe)
+        if by_interior_point[0].converged or by_interior_point[0].n_iter >= max_iter:
+            return by_interior_point
     middle = central(problem)
     optimizer = _optimizer(problem, middle, solver, tol, max_iter)
     first = middle if start is None else inside(problem, start.weights, middle)
     if problem.linear or hidden_convex(problem):
-        known = problem if problem.linear else HiddenConvexProblem.of(problem)
-        answer = outcome(proved(known, optimizer, first, observe))
-        if found is None:
+        bounded = problem if problem.linear else HiddenConvexProblem.of(problem)
+        answer = outcome(proved(bounded, optimizer, first, observe))
+        if by_interior_point is None:
             return answer
-        return _closer(found, answer)
-    starts = islice(chain([first], _lower(problem, optimizer, middle), further_starts(problem, middle, rng)), n_init)
+        return _closer(by_interior_point, answer)
+    starts = islice(chain([first], _lower(problem, optimizer, middle), later_starts(problem, middle, rng)), n_init)
     results = [
         optimizer.minimise(problem, begin, None, observe) for begin in in_time(starts, n_init, "starts of the weights")
     ]
@@ -147,7 +149,7 @@ def _solved(
 
 
 def _closer(one: tuple[Weights, DualSolution], other: tuple[Weights, DualSolution]) -> tuple[Weights, DualSolution]:
-    """The answer of the smaller gap: rounding may keep the interior point method from the optimum."""
+    """The result with the smaller gap: because of rounding the interior point method may not reach the optimum."""
     gaps = [np.inf if answer[0].gap is None else answer[0].gap for answer in (one, other)]
     if gaps[0] <= gaps[1]:
         return one
@@ -157,7 +159,7 @@ def _closer(one: tuple[Weights, DualSolution], other: tuple[Weights, DualSolutio
 def _for_interior_point(problem: Problem) -> bool:
     """Whether the interior point method is the fastest: a sum of kernels, one target, samples of equal weight.
 
-    It works on n x n matrices; where these have few features an iteration that leaves them their structure is faster.
+    It uses n x n matrices; where these have few features, an iteration that makes use of their structure is faster.
     """
     return is_program(problem) and not (interpolates(problem) and _few_features(problem.bank))
 
@@ -234,14 +236,14 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
     domain = problem.domain
     if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
         return None
-    known = HiddenConvexProblem.of(problem)
+    convex_problem = HiddenConvexProblem.of(problem)
     zero = np.zeros(problem.size)
-    at = known.evaluate(zero)
+    evaluation = convex_problem.evaluate(zero)
     x = np.ones(problem.size)
     largest = 0.0
     for _ in range(400):  # power iteration
         x = x / max(float(np.linalg.norm(x)), TINY)
-        q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)
+        q = 0.5 * problem.combination.pullback(problem.bank, x, evaluation.dual.factor)
         before = largest
         largest = float(x @ q)
         x = q
@@ -249,23 +251,23 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
             return None
         if largest <= before * (1.0 + SINGULAR):
             break
-    bound = known.bound(at, x)
-    gap = Certificate.gap(at.upper, bound)
+    bound = convex_problem.bound(evaluation, x)
+    gap = Certificate.gap(evaluation.upper, bound)
     warn_of_collapse(f"as it is from {largest:.3g} on")
     weights = Weights(
         values=zero,
-        objective=at.upper,
+        objective=evaluation.upper,
         certificate=gap,
         converged=gap.reached(tol),
         n_iter=1,
         history=(gap.value,),
         bound=bound,
     )
-    return weights, within(weights, at.dual)
+    return weights, within(weights, evaluation.dual)
 
 
 def warn_of_collapse(where: str) -> None:
-    """Say that every weight is 0, and what to do; ``where`` says from which penalty on, or how far that is known."""
+    """Warn that every weight is 0; ``where`` says from which penalty on, or for which start."""
     warn_user(
         f"polynomial kernel learning: the penalty outweighs what the kernels explain ({where}), so every weight is 0 "
         "and the predictor is constant; lower the penalty, or alpha."
@@ -284,24 +286,24 @@ def central(problem: Problem) -> Array:
     power = float(problem.combination.powers(problem.bank).max())
     if not (self_value > 0.0 and np.isfinite(power)):
         return problem.start()
-    # by decades about the weights at which K and alpha are of one size
+    # by decades about the weights for which K and alpha have the same size
     sizes = (problem.machine.alpha / self_value) ** (1.0 / power) * 10.0 ** np.arange(-2.0, 5.0)
     values = [problem.evaluate(size * even).value for size in sizes]
     return float(sizes[int(np.argmin(values))]) * even
 
 
 def inside(problem: Problem, theta: Array, middle: Array) -> Array:
-    """The weights, moved a little to the central ones."""
+    """The weights, moved slightly towards the central ones."""
     return problem.domain.feasible((1.0 - CENTRAL_SHARE) * theta + CENTRAL_SHARE * middle)
 
 
-def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
-    """Starts without end: near the single kernels where these are few, then random ones."""
+def later_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
+    """An infinite sequence of starts: near the single kernels if these are few, then random ones."""
     if isinstance(problem.domain, Separable):
         low = problem.domain.offset(problem.size)
     else:
         low = np.zeros(problem.size)
-    if problem.size <= 10:  # so few that each has a start of its own
+    if problem.size <= 10:  # so few that there is a start for each
         for k in range(problem.size):
             single = low.copy()
             single[k] += _reach(problem, middle - low, k)
@@ -312,7 +314,7 @@ def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) 
 
 
 def _reach(problem: Problem, delta: Array, k: int) -> float:
-    """How far a single weight is from its offset where it takes the place of all weights."""
+    """The distance of a single weight from its offset, if it replaces all weights."""
     if isinstance(problem.domain, NormBall):
         return problem.domain.radius
     return float(delta[k]) * problem.size

@@ -22,7 +22,7 @@ def damped_steps(v, slopes, curvatures, dampings, steps, decreases):  # type: ig
         C, s = curvatures[t], steps[t]
         s[:] = 0.0
         image[:] = 0.0
-        whole = 0.0
+        total = 0.0
         for _ in range(_SWEEPS):
             gained = 0.0
             for k in range(m):
@@ -36,8 +36,8 @@ def damped_steps(v, slopes, curvatures, dampings, steps, decreases):  # type: ig
                     s[k] += change
                     for j in range(m):
                         image[j] += C[j, k] * change
-            whole += gained
-            if not gained > _EXACT * whole:
+            total += gained
+            if not gained > _EXACT * total:
                 break
         plain, damped = 0.0, 0.0
         for k in range(m):
@@ -48,21 +48,21 @@ def damped_steps(v, slopes, curvatures, dampings, steps, decreases):  # type: ig
 
 
 @njit(nogil=True, cache=True)
-def served(v, steps, slopes, curvatures, dampings, wanted, order, part, by):  # type: ignore[no-untyped-def]
-    """by[t]: the target whose wanted point v + s serves target t, since it promises t ``part`` of what its own does.
+def served(v, steps, slopes, curvatures, dampings, promised, order, share, candidate_of):  # type: ignore[no-untyped-def]
+    """candidate_of[t]: the target whose proposal v + s serves target t, promising t ``share`` of what its own does.
 
-    Those in ``order`` that nobody serves become candidates themselves, one after the other. ``wanted`` (t,) is what the
-    damped model of each loses at its own point.
+    In ``order``, each target that no earlier candidate serves becomes a candidate itself. ``promised`` (t,) is the
+    decrease of the damped model of each target at its own proposal.
     """
     m = v.shape[1]
     s = np.empty(m)
-    by[:] = -1
+    candidate_of[:] = -1
     for c in order:
-        if by[c] >= 0:
+        if candidate_of[c] >= 0:
             continue
-        by[c] = c
+        candidate_of[c] = c
         for t in order:
-            if by[t] >= 0:
+            if candidate_of[t] >= 0:
                 continue
             decrease = 0.0
             for k in range(m):
@@ -72,5 +72,5 @@ def served(v, steps, slopes, curvatures, dampings, wanted, order, part, by):  # 
                 for j in range(m):
                     image += curvatures[t, k, j] * s[j]
                 decrease -= s[k] * (2.0 * slopes[t, k] + image)
-            if decrease >= part * wanted[t]:
-                by[t] = c
+            if decrease >= share * promised[t]:
+                candidate_of[t] = c

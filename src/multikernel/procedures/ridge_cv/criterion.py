@@ -1,4 +1,4 @@
-"""What kernel weights and a ridge are chosen by: a number for each v >= 0, of K(v) = sum_k v_k K_k with ridge 1."""
+"""Criteria that choose kernel weights and a ridge: a number for K(v) = sum_k v_k K_k, v >= 0, with ridge 1."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SMALL_ERROR = 1e-2  # of the error of a constant predictor: steps from a smaller
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Weights v, and what their kernel leaves of the targets, with its ``value``."""
+    """Weights v, and what was computed of the criterion there: an object with a ``value``, in some with ``errors``."""
 
     v: Array
-    left: Any
+    evaluation: Any
 
     @property
     def errors(self) -> Array:
         """The error of each target, where the value is the sum of errors."""
-        return np.asarray(self.left.errors)
+        return np.asarray(self.evaluation.errors)
 
     @property
     def value(self) -> float:
-        return float(self.left.value)
+        return float(self.evaluation.value)
 
 
 @dataclass(frozen=True, eq=False)
 class TargetModels:
-    """A quadratic model of the error of each of some targets, L_t(v + s) = L_t(v) + 2 slope_t's + s'C_t s.
+    """Quadratic models of the errors of some targets, L_t(v + s) = L_t(v) + 2 slope_t's + s'C_t s.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class TargetModels:
 
 @dataclass(frozen=True, eq=False)
 class SharedWeights(ABC):
-    """Weights v whose matrices are factored once, for whatever targets of a criterion ask: their numbers are given."""
+    """Weights v whose matrices are factored once for all targets of a criterion; ``index`` are numbers of targets."""
 
     v: Array
 
@@ -60,20 +60,20 @@ class SharedWeights(ABC):
 
     @abstractmethod
     def models(self, index: Array) -> TargetModels:
-        """Their models at v."""
+        """The models of these targets at v."""
 
     def coef(self, index: Array) -> Array | None:
-        """Their coefficients on all samples, (n, t), with weights v / sum(v) and ridge 1 / sum(v).
+        """The coefficients of these targets on all samples, (n, t), with weights v / sum(v) and ridge 1 / sum(v).
 
-        v = 0 has ridge 1; None where they are not known.
+        v = 0 has ridge 1; None where coefficients are not known.
         """
         return None
 
     def ends(self, index: Array, tol: float, along: Array | None = None) -> Ends:
-        """Where some of these targets end near v, at weights of their own, as well known as ``tol`` asks.
+        """The minima near v, each at a target's own weights, of those targets for which they are known to ``tol``.
 
-        With weights ``along`` (m,), of which v is a multiple, each target has a multiple of them; ``Ends`` are those of
-        this one number.
+        With ``along`` (m,), of which v is a multiple, weights of each target are a multiple of ``along``, and the
+        variable of ``Ends`` is this one number.
         """
         return Ends.joined([], len(self.v) if along is None else 1)
 
@@ -84,7 +84,7 @@ class SharedWeights(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """Where some targets ended, as arrays over targets.
+    """The points where some targets ended, as arrays over targets.
 
     Parameters
     ----------
@@ -102,11 +102,11 @@ class Ends:
     curvatures: Array
 
     @classmethod
-    def joined(cls, parts: Sequence[Ends], m: int) -> Ends:
-        """Those of several parts, of m kernels."""
+    def joined(cls, groups: Sequence[Ends], m: int) -> Ends:
+        """The ends of several groups of targets, with m kernels."""
         none = cls(np.zeros(0, dtype=np.int64), np.zeros((0, m)), np.zeros(0), np.zeros((0, m)), np.zeros((0, m, m)))
         names = ("index", "v", "errors", "slopes", "curvatures")
-        return cls(*(np.concatenate([getattr(each, name) for each in (none, *parts)]) for name in names))
+        return cls(*(np.concatenate([getattr(group, name) for group in (none, *groups)]) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,8 +145,8 @@ class Criterion(ABC):
     def model(self, point: Point) -> QuadraticModel:
         """A quadratic model near a point, with its gradient."""
 
-    def few(self) -> Criterion | None:
-        """The criterion of some of the samples, whose minimum is where to begin; None where the whole costs little."""
+    def on_subsample(self) -> Criterion | None:
+        """The criterion of some of the samples, whose minimum is a start; None where that of all costs little."""
         return None
 
     @cached_property

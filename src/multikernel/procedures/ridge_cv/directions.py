@@ -1,4 +1,4 @@
-"""Where searches for weights begin: equal weights or equal traces of all kernels, with ridges a decade apart."""
+"""Directions from which searches for weights begin: equal weights or equal traces, with ridges a decade apart."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import numpy as np
 
 from multikernel._typing import Array
 
-# of the mean diagonal of the kernel relative to the ridge, among which the error has its minima; more where they lead
-# further
+# of the mean diagonal of the kernel relative to the ridge, among which the error usually has its minima; a survey goes
+# on beyond them where the last decade had less error
 DECADES = range(6)
 
 
@@ -20,12 +20,12 @@ def directions(means: Array) -> list[Array]:
     ----------
     means : array (m,), the mean of the diagonal of each kernel
     """
-    used = means > 0
-    if not used.any():
+    nonzero = means > 0
+    if not nonzero.any():
         return []
-    equal_weights = np.where(used, 1.0 / means.sum(), 0.0)
+    equal_weights = np.where(nonzero, 1.0 / means.sum(), 0.0)
     traces = equal_traces(means)
-    alike = np.allclose(equal_weights[used], traces[used])
+    alike = np.allclose(equal_weights[nonzero], traces[nonzero])
     if alike:
         return [traces]
     return [equal_weights, traces]
@@ -33,5 +33,5 @@ def directions(means: Array) -> list[Array]:
 
 def equal_traces(means: Array) -> Array:
     """Weights of kernels with these mean diagonals, each an equal part of a kernel whose mean diagonal is 1."""
-    used = means > 0
-    return np.divide(1.0, means * used.sum(), out=np.zeros(len(means)), where=used)
+    nonzero = means > 0
+    return np.divide(1.0, means * nonzero.sum(), out=np.zeros(len(means)), where=nonzero)

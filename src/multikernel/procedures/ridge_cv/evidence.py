@@ -1,7 +1,7 @@
-"""The evidence of a Gaussian process, as a number that is small where it is large, and its derivatives.
+"""The evidence of a Gaussian process, as a number that falls as the evidence grows, and its derivatives.
 
-Targets z_t less their means are drawn from Gaussians of covariance tau_t S, S = K(v) + I. The largest density over the
-tau_t, to the power of -2 / (n t) and without a constant, is
+Let targets less their means, z_t, have Gaussian densities of covariance tau_t S, S = K(v) + I. The largest density over
+the tau_t, to the power of -2 / (n t) and without a constant, is
 
     L(v) = (prod_t J_t / n)^(1 / t) (det S)^(1 / n),        J_t = z_t'a_t,   a_t = S^{-1} z_t,
 
@@ -9,12 +9,12 @@ in squared units of the targets, as an error is. With H = S^{-1}
 
     dL / dv_k = L <K_k, H / n - (1 / t) sum_t a_t a_t' / J_t>
 
-costs one pass with one matrix. The model of a step has the average of the second derivatives and of those expected,
+takes one pass with one matrix. The quadratic model has the average of the second derivatives and of their expectation,
 
     C = (L / 2 t) sum_t (U_t'U_t / J_t - U_t'q_t q_t'U_t / J_t^2),    U_t = R^{-1} (K_1 a_t, .., K_m a_t)
 
-for S = R R' and q_t = R^{-1} z_t: it is never negative, since q_t'q_t = J_t. Where each of many targets has weights of
-its own, R, det S and <K_k, H> of one v serve all of them.
+for S = R R' and q_t = R^{-1} z_t: it is positive semi-definite, since q_t'q_t = J_t. Where each of many targets has
+separate weights, R, det S and <K_k, H> of one v serve all of them.
 
 Restricted likelihood (REML). Where the targets have a mean F b that is to be estimated, F of shape (n, p) with the
 orthonormal basis B, the density is that of what no b changes: of the n - p contrasts Q'y, Q'B = 0, whose covariance is
@@ -22,10 +22,10 @@ tau_t (Q'K Q + I). With P = Q Q' = I - B B' these are the same formulas for P K 
 
     det(P K P + I) = det(Q'K Q + I),    P (P K P + I)^{-1} P = Q (Q'K Q + I)^{-1} Q' = H,    P a_t = a_t,
 
-with H and P K_k a_t where H and K_k a_t stand above. With a column of ones alone this is not the density of targets
-less their mean: that takes the covariance of y for the one of P y, which is smaller in the direction of ones, and
-counts n samples. The two have the same weights where the kernels are centred, and the noise variances differ by the
-factor n / (n - 1).
+and P K_k a_t replaces K_k a_t above. With a column of ones alone this is not the density above of targets less their
+mean: that one uses the covariance of y for P y, whose covariance is smaller in the direction of ones, and counts n
+samples. Both give the same weights where the kernels are centred, and the noise variances differ by the factor
+n / (n - 1).
 
 H. D. Patterson and R. Thompson (1971), Recovery of inter-block information when block sizes are unequal, Biometrika 58;
 A. R. Gilmour, R. Thompson and B. R. Cullis (1995), Average information REML, Biometrics 51; C. E. Rasmussen and
@@ -54,7 +54,7 @@ from multikernel.tuning import TILE_VALUES
 
 @dataclass(frozen=True, eq=False)
 class Explained:
-    """R, the a_t and the J_t of a kernel matrix, and L."""
+    """The factor R, the coefficients a_t and the energies J_t of a kernel matrix, and the value L."""
 
     factor: Array
     coef: Array
@@ -64,11 +64,11 @@ class Explained:
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Criterion):
-    """L(v) for the kernels of a bank, and targets Y of shape (n, t) that have lost their means; constant ones are gone.
+    """L(v) for the kernels of a bank, and targets Y of shape (n, t) less their means, without the constant ones.
 
-    ``samples`` are those that there were, where Y and the kernels are in few coordinates, and less the columns of
-    ``basis``, B, where the likelihood is restricted. ``errors`` of targets are L of each alone; of constant ones they
-    are 0, where these are kept.
+    ``samples`` is the number of samples, also where Y and the kernels are in few coordinates, less the number of
+    columns of ``basis``, B, where the likelihood is restricted. ``errors`` of targets are L of each alone; of constant
+    targets they are 0, where these are kept.
     """
 
     samples: int
@@ -78,19 +78,19 @@ class Evidence(Criterion):
     def of(
         cls, bank: KernelBank, Y: Array, fit_intercept: bool = True, basis: Array | None = None, keep: bool = False
     ) -> Evidence:
-        """Of kernels of few features in few coordinates: beyond them the covariance is that of the noise.
+        """The evidence, for kernels of few features in few coordinates: outside them the covariance is that of noise.
 
         Parameters
         ----------
         bank : square KernelBank of n samples
-        Y : array (n, t); where there is a basis, what ordinary least squares on it leaves of the targets
-        fit_intercept : whether targets lose their means, where there is no basis
+        Y : array (n, t); where there is a basis, the residuals of ordinary least squares on it
+        fit_intercept : whether targets are taken less their means, where there is no basis
         basis : array (n, p) with orthonormal columns, for the restricted likelihood
         keep : whether constant targets are kept, as zeros
         """
         Z = Y - Y.mean(axis=0) if fit_intercept and basis is None else Y
-        some = varied(Z, Y)
-        Z = Z * some if keep else Z[:, some]
+        varying = varied(Z, Y)
+        Z = Z * varying if keep else Z[:, varying]
         samples = len(Y)
         columns = Z
         if basis is not None:
@@ -118,7 +118,7 @@ class Evidence(Criterion):
         return None
 
     def coef(self, factor: Array, Y: Array) -> Array:
-        """The a of targets."""
+        """The coefficients a_t of targets, as columns."""
         A = solved(factor, Y)
         if self.basis is not None:
             A -= product(self.basis, product(self.basis.T, A))
@@ -158,12 +158,12 @@ class Evidence(Criterion):
 
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""
-        left = cast(Explained, point.left)
-        M = self.inverse(left.factor)
+        explained = cast(Explained, point.evaluation)
+        M = self.inverse(explained.factor)
         M /= self.count
-        A = left.coef / np.sqrt(left.energies)
+        A = explained.coef / np.sqrt(explained.energies)
         M -= product(A, A.T) / A.shape[1]
-        return left.value * self.bank.inner(M)
+        return explained.value * self.bank.inner(M)
 
     def inverse(self, factor: Array) -> Array:
         """H: shape (n, n)."""
@@ -182,26 +182,26 @@ class Evidence(Criterion):
         return applied - np.einsum("ip,kpt->kit", self.basis, np.einsum("ip,kit->kpt", self.basis, applied))
 
     def model(self, point: Point) -> QuadraticModel:
-        left = cast(Explained, point.left)
+        explained = cast(Explained, point.evaluation)
         (n, t) = self.Y.shape
         m = len(self.bank)
-        applied = self.images(left.coef)
-        parts = (self._root(left, applied[:, :, k].T, k) for k in range(t))
+        applied = self.images(explained.coef)
+        roots = (self._root(explained, applied[:, :, k].T, k) for k in range(t))
         slope = self.gradient(point) / 2.0
         if n * t < m:
-            return Wide(point.v, slope, np.vstack(list(parts)))
+            return Wide(point.v, slope, np.vstack(list(roots)))
         curvature = np.zeros((m, m))
-        for G in parts:
+        for G in roots:
             curvature += product(G.T, G)
         return Tall(point.v, slope, curvature)
 
-    def _root(self, left: Explained, images: Array, k: int) -> Array:
-        """G with the part G'G of the curvature that is of target k: shape (n, m)."""
-        t = len(left.energies)
-        energy = left.energies[k]
-        U = solve_triangular(left.factor, np.column_stack([images, self.Y[:, k]]), lower=True, check_finite=False)
+    def _root(self, explained: Explained, images: Array, k: int) -> Array:
+        """The root G of the summand G'G of the curvature that belongs to target k: shape (n, m)."""
+        t = len(explained.energies)
+        energy = explained.energies[k]
+        U = solve_triangular(explained.factor, np.column_stack([images, self.Y[:, k]]), lower=True, check_finite=False)
         q = U[:, -1] / np.sqrt(energy)
-        return np.asarray((U[:, :-1] - np.outer(q, q @ U[:, :-1])) * np.sqrt(left.value / (2.0 * t * energy)))
+        return np.asarray((U[:, :-1] - np.outer(q, q @ U[:, :-1])) * np.sqrt(explained.value / (2.0 * t * energy)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,24 +218,24 @@ class SharedFactor(SharedWeights):
 
     def models(self, index: Array) -> TargetModels:
         m = len(self.v)
-        found = TargetModels(np.empty((len(index), m)), np.empty((len(index), m, m)))
-        for part in slices(len(index), max(1, TILE_VALUES // (m * len(self.error.Y)))):
-            Z = self.error.Y[:, index[part]]
+        models = TargetModels(np.empty((len(index), m)), np.empty((len(index), m, m)))
+        for tile in slices(len(index), max(1, TILE_VALUES // (m * len(self.error.Y)))):
+            Z = self.error.Y[:, index[tile]]
             A = self.error.coef(self.factor, Z)
             energies = (Z * A).sum(axis=0)
-            known = np.where(energies > 0.0, energies, 1.0)  # constant targets have zeros for everything else
+            divisors = np.where(energies > 0.0, energies, 1.0)  # constant targets have zeros for everything else
             images = self.error.images(A)
             (n, t) = Z.shape
             right = np.column_stack([images.transpose(1, 2, 0).reshape(n, t * m), Z])
             U = solve_triangular(self.factor, right, lower=True, check_finite=False)
-            q = (U[:, t * m :] / np.sqrt(known)).T
+            q = (U[:, t * m :] / np.sqrt(divisors)).T
             U = U[:, : t * m].reshape(n, t, m).transpose(1, 0, 2)
             along = np.einsum("tn,tnk->tk", q, U)
             half = 0.5 * self._scale
-            found.slopes[part] = half * (energies[:, None] * self._traces - np.einsum("it,kit->tk", A, images))
-            found.curvatures[part] = np.matmul(U.transpose(0, 2, 1), U) - along[:, :, None] * along[:, None, :]
-            found.curvatures[part] *= half
-        return found
+            models.slopes[tile] = half * (energies[:, None] * self._traces - np.einsum("it,kit->tk", A, images))
+            models.curvatures[tile] = np.matmul(U.transpose(0, 2, 1), U) - along[:, :, None] * along[:, None, :]
+            models.curvatures[tile] *= half
+        return models
 
     @cached_property
     def _scale(self) -> float:

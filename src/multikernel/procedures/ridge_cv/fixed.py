@@ -9,12 +9,12 @@ basis B = F R of its columns, and b is R g with
 
     g = B'y + (B'H B)^{-1} B'H z,      z = y - B B'y
 
-where z is what ordinary least squares leaves. The covariance of b is tau R (B'H B)^{-1} R' where that of y is tau S,
-and the estimate of tau is z'H (z - B (g - B'y)) / (n - p), p the rank of F.
+where z are the residuals of ordinary least squares. The covariance of b is tau R (B'H B)^{-1} R' where that of y is
+tau S, and the estimate of tau is z'H (z - B (g - B'y)) / (n - p), p the rank of F.
 
-Columns are taken in their order, and one that depends on those before it has no part: its coefficient is 0, and has no
-standard error. It depends on them where they leave less than 1e-7 of its length, as in LINPACK's dqrdc2 with the
-tolerance of the function lm of R.
+Columns are taken in their order, and one that depends on earlier columns is left out: its coefficient is 0, without a
+standard error. It counts as dependent where its residual on the earlier columns is shorter than 1e-7 of its length, as
+in LINPACK's dqrdc2 with the tolerance of the function lm of R.
 
 A. C. Aitken (1935), On least squares and linear combination of observations; C. R. Henderson (1975), Best linear
 unbiased estimation and prediction under a selection model, Biometrics 31.
@@ -36,7 +36,7 @@ from multikernel.banks import Gram, KernelBank
 from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.procedures.ridge_cv.folds import Folds
 
-_DEPENDENT = np.sqrt(ROUNDING)  # what is left of a column, relative to its length: half of its digits are rounding
+_DEPENDENT = np.sqrt(ROUNDING)  # of the residual of a column, relative to its length: half of its digits are rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,34 +59,34 @@ class FixedColumns:
         sizes = np.abs(F).max(axis=0, initial=0.0)
         sizes[sizes == 0.0] = 1.0
         basis = np.empty((n, 0))
-        kept = []
+        independent = []
         for j in range(c):
             column = F[:, j] / sizes[j]
-            rest = column - basis @ (basis.T @ column)
-            rest -= basis @ (basis.T @ rest)
-            length = float(np.linalg.norm(rest))
+            residual = column - basis @ (basis.T @ column)
+            residual -= basis @ (basis.T @ residual)
+            length = float(np.linalg.norm(residual))
             if length > _DEPENDENT * float(np.linalg.norm(column)):
-                basis = np.column_stack([basis, rest / length])
-                kept.append(j)
-        triangle = np.triu(basis.T @ (F[:, kept] / sizes[kept]))
-        inverse = np.zeros((c, len(kept)))
-        inverse[kept] = solve_triangular(triangle, np.eye(len(kept))) / sizes[kept][:, None]
+                basis = np.column_stack([basis, residual / length])
+                independent.append(j)
+        triangle = np.triu(basis.T @ (F[:, independent] / sizes[independent]))
+        inverse = np.zeros((c, len(independent)))
+        inverse[independent] = solve_triangular(triangle, np.eye(len(independent))) / sizes[independent][:, None]
         return cls(np.asfortranarray(basis), inverse)
 
     def rest(self, Y: Array) -> Array:
-        """What ordinary least squares leaves of targets (n, t); exactly 0 where that is rounding."""
+        """The residuals of ordinary least squares for targets (n, t); exactly 0 where they are only rounding."""
         Z = Y - product(self.basis, product(self.basis.T, Y))
         Z = Z - product(self.basis, product(self.basis.T, Z))
         peaks = np.abs(Y).max(axis=0, initial=0.0)
-        peaks[peaks == 0.0] = 1.0  # squares of targets in any units are numbers beside their largest value
+        peaks[peaks == 0.0] = 1.0  # targets are divided by their largest value, so that squares do not overflow
         Z[:, ((Z / peaks) ** 2).sum(axis=0) <= ROUNDING**2 * len(Y) * ((Y / peaks) ** 2).sum(axis=0)] = 0.0
         return Z
 
     def traces(self, bank: KernelBank) -> Array:
-        """tr P K_k P: shape (m,); 0 where the columns explain whatever the kernel does."""
+        """tr P K_k P: shape (m,); 0 where the columns span all functions of the kernel."""
         traces = bank.traces()
-        rest = traces - bank.quads(self.basis).sum(axis=1)
-        return np.where(rest > SINGULAR * traces, rest, 0.0)
+        unexplained = traces - bank.quads(self.basis).sum(axis=1)
+        return np.where(unexplained > SINGULAR * traces, unexplained, 0.0)
 
     def effects(self, gram: Gram, alpha: float, Y: Array, Z: Array) -> tuple[FixedEffects, Array]:
         """The coefficients for a kernel and a ridge, and F b, shape (n, t).
@@ -96,7 +96,7 @@ class FixedColumns:
         gram : of n samples
         alpha : float > 0
         Y : array (n, t), the targets
-        Z : array (n, t), what ordinary least squares leaves of them
+        Z : array (n, t), the residuals of ordinary least squares for them
         """
         solution = gram.solve_shifted(alpha, np.column_stack([self.basis, Z]))
         p = self.basis.shape[1]
@@ -125,7 +125,7 @@ class FixedEffects:
     errors: Array
 
     def in_units(self, target: Any) -> FixedEffects:
-        """Of targets times a number, or times one each."""
+        """The effects for targets that are multiplied by a number, or by one number each."""
         return FixedEffects(target * self.coef, target * self.errors)
 
 
@@ -135,12 +135,12 @@ def determined(basis: Array, folds: Folds) -> bool:
 
 
 def varied(Z: Array, Y: Array) -> Array:
-    """Whether targets vary: whether Z, what means or fixed columns leave of Y, is more than rounding; shape (t,)."""
+    """Whether each target varies, (t,): whether Z, the residual of Y on its mean or fixed columns, exceeds rounding."""
     return np.asarray((Z**2).mean(axis=0) > ROUNDING**2 * (Y**2).mean(axis=0))
 
 
 def about_means(Y: Array) -> Array:
-    """Targets (n, t) less their means, which an intercept makes up for; exactly 0 where that is rounding."""
+    """Targets (n, t) less their means, as for an intercept; exactly 0 where that is rounding."""
     Z = np.array(Y.T, dtype=float, order="C")  # so that sums are the same however targets are stored
     Z -= Z.mean(axis=1, keepdims=True)
     Z[~varied(Z.T, Y)] = 0.0
@@ -150,8 +150,8 @@ def about_means(Y: Array) -> Array:
 def project(K: Any, basis: Array) -> None:
     """Replace a symmetric matrix K by P K P, P = I - B B'.
 
-    (P K P + I)^{-1} is projected as well to become that without B B': K may be 1e9 times as large as I along B, and its
-    inverse then differs from 1 there by 1e-7, which a kernel of that size would meet again.
+    Along B, (P K P + I)^{-1} should be the identity, B B', but K may be 1e9 times as large as I there, so that rounding
+    leaves errors of 1e-7, which a product with such a kernel would magnify. The inverse is therefore projected as well.
     """
     KB = product(K, basis)
     half = KB - 0.5 * product(basis, product(basis.T, KB))

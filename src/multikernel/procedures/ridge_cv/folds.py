@@ -33,7 +33,7 @@ class Folds:
 
         Parameters
         ----------
-        cv : what says how samples are held out
+        cv : the name, number, splitter or pairs
         n : int, how many samples
         y : array (n,), passed to a splitter
 
@@ -72,13 +72,13 @@ class Folds:
 
     @classmethod
     def held_out(cls, resampling: Resampling, labels: Array, count: int, rng: Any) -> Folds:
-        """As samples are held out: given, or drawn, so that every fold gets its share of each label.
+        """The folds of a resampling: given by the user, or drawn so that every fold gets its share of each label.
 
         Parameters
         ----------
         resampling : Resampling
         labels : int array (n,)
-        count : int, how many folds where nobody says so
+        count : int, how many folds where the resampling does not say so
         rng : Generator or RandomState
 
         Raises
@@ -96,15 +96,15 @@ class Folds:
         return self.count == len(self.labels)
 
     def of_rows(self, rows: Array) -> Folds:
-        """The folds of some of the samples; those that hold none of them are gone."""
-        kept, labels = np.unique(self.labels[rows], return_inverse=True)
-        return Folds(labels, len(kept))
+        """The folds of some of the samples, without folds that have none of these."""
+        present, labels = np.unique(self.labels[rows], return_inverse=True)
+        return Folds(labels, len(present))
 
-    def merged(self, most: int) -> Folds:
-        """At most so many folds, each a union of some of these; these themselves where they are few."""
-        if self.count <= most:
+    def merged(self, limit: int) -> Folds:
+        """At most ``limit`` folds, each a union of some of these; unchanged where there are no more."""
+        if self.count <= limit:
             return self
-        return Folds(self.labels % most, most)
+        return Folds(self.labels % limit, limit)
 
     def tests(self) -> list[Array]:
         """The samples of each fold."""
@@ -124,10 +124,10 @@ class Folds:
         return (sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, None]
 
     def spread(self, V: Array) -> Array:
-        """The parts of a vector by folds: shape (n, F), column f is V on fold f and 0 elsewhere."""
-        parts = np.zeros((len(V), self.count))
-        parts[np.arange(len(V)), self.labels] = V
-        return parts
+        """A vector divided by folds: shape (n, F), column f is V on fold f and 0 elsewhere."""
+        columns = np.zeros((len(V), self.count))
+        columns[np.arange(len(V)), self.labels] = V
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +168,7 @@ def _diagonal(H: Any) -> Array:
 
 
 def _block(H: Any, V: Array) -> Array:
-    """H_VV, a NumPy array of its own."""
+    """H_VV, as a new NumPy array."""
     if foreign(H):
         return np.array(host(taken(taken(H, V), V, axis=1)), order="C")
     return np.ascontiguousarray(H[np.ix_(V, V)])

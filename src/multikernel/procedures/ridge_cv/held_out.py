@@ -2,11 +2,12 @@
 
     L(v) = sum over folds V of |r_V|^2 / n,    K(v) = sum_k v_k K_k, with ridge 1
 
-as residuals.py has it; only the ratio of weights and ridge matters to the predictor. With q and M of a kernel matrix,
+as in residuals.py; the predictor depends only on the ratio of weights and ridge. With q and M of a kernel matrix as
+defined there,
 
     dr_V / dv_k = (H_VV)^-1 H_V: K_k q,    dL / dv_k = <K_k, M>
 
-so that the derivatives of the residuals cost one pass of the bank with a column for each fold, and the gradient alone
+so that the derivatives of the residuals take one pass of the bank with a column for each fold, and the gradient alone
 one pass with one matrix.
 """
 
@@ -34,7 +35,7 @@ from multikernel.tuning import BUFFER_VALUES, TILE_VALUES
 
 @dataclass(frozen=True, eq=False)
 class HeldOutError(Criterion):
-    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; the rest as in ``HeldOut``."""
+    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; other fields are those of ``HeldOut``."""
 
     folds: Folds
     fit_intercept: bool = True
@@ -46,7 +47,7 @@ class HeldOutError(Criterion):
     def of(
         cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True, basis: Array | None = None
     ) -> HeldOutError:
-        """Of kernels of few features in few coordinates of each fold: squared errors are the same there."""
+        """The error, for kernels of few features in few coordinates of each fold, where squared errors are the same."""
         fit_intercept = fit_intercept and basis is None
         if bank.n_features is None:
             return cls(bank, Y, folds, fit_intercept, None, basis)
@@ -68,10 +69,10 @@ class HeldOutError(Criterion):
 
     def at(self, v: Array) -> Point | None:
         """The error at weights v >= 0; None where K(v) + I is singular in floating point."""
-        left = self.held_out.residuals(self.bank.total(v))
-        if left is None:
+        residuals = self.held_out.residuals(self.bank.total(v))
+        if residuals is None:
             return None
-        return Point(v, left)
+        return Point(v, residuals)
 
     def shared(self, v: Array) -> SharedWeights | None:
         if self._by_folds:
@@ -92,7 +93,7 @@ class HeldOutError(Criterion):
 
     @cached_property
     def _by_folds(self) -> bool:
-        """Whether an inverse that targets share is kept in blocks of the folds: if it is large, and folds are few."""
+        """Whether an inverse that targets share is stored in blocks of the folds: if it is large, and folds are few."""
         n = len(self.Y)
         if n * n <= BUFFER_VALUES or self.basis is not None or self._merged is not self.folds:
             return False
@@ -100,7 +101,7 @@ class HeldOutError(Criterion):
 
     @property
     def knows_coef(self) -> bool:
-        """Whether an inverse times targets are coefficients: not in other coordinates, or beside fixed columns."""
+        """Whether an inverse times targets gives coefficients: not in other coordinates, nor with fixed columns."""
         return self.one is None and self.basis is None
 
     @property
@@ -112,7 +113,7 @@ class HeldOutError(Criterion):
         return self.held_out.constants()
 
     def squares(self) -> Array:
-        return np.concatenate([(some.Y**2).sum(axis=0) for some, _ in self.held_out.parts()])
+        return np.concatenate([(tile.Y**2).sum(axis=0) for tile, _ in self.held_out.tiles()])
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
@@ -121,82 +122,82 @@ class HeldOutError(Criterion):
     def model(self, point: Point) -> QuadraticModel:
         """The Gauss-Newton model near a point.
 
-        Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature. Each
-        fold is a column in a pass over the kernels. Where there are more weights than residuals, J has to lead to the
-        gradient, and up to 100 folds are as they are.
+        Where there are many folds, J is that of fewer and larger ones, whose errors have about the same curvature: each
+        fold is a column in a pass over the kernels. Where there are more weights than residuals, the gradient has to
+        follow from J, and up to 100 folds are left as they are.
         """
-        left = point.left
+        residuals = point.evaluation
         n = self.count
         wide = self.Y.size < len(self.bank)
         if wide and self.folds.count <= 100:
-            few = self.folds
+            folds = self.folds
         else:
-            few = self._merged
+            folds = self._merged
         slope = np.zeros(len(self.bank))
         curvature = np.zeros((len(self.bank), len(self.bank)))
         roots = []
-        for R, J in self._jacobians(left, few):
+        for R, J in self._jacobians(residuals, folds):
             slope += np.einsum("tki,it->k", J, R) / n
-            for each in J:
+            for root in J:
                 if wide:
-                    roots.append(each.T / np.sqrt(n))
+                    roots.append(root.T / np.sqrt(n))
                 else:
-                    curvature += blas.dgemm(1.0 / n, each.T, each.T, trans_a=1)
-        if few.count < self.folds.count:
+                    curvature += blas.dgemm(1.0 / n, root.T, root.T, trans_a=1)
+        if folds.count < self.folds.count:
             slope = self.gradient(point) / 2.0
         if wide:
             return Wide(point.v, slope, np.vstack(roots))
         return Tall(point.v, slope, curvature)
 
-    def target_models(self, left: Residuals) -> tuple[Array, Array]:
-        """The same for each target: slopes (t, m) and curvatures (t, m, m)."""
+    def target_models(self, residuals: Residuals) -> tuple[Array, Array]:
+        """The models of each target: slopes (t, m) and curvatures (t, m, m)."""
         t, m = self.Y.shape[1], len(self.bank)
         slopes = np.empty((t, m))
         curvatures = np.empty((t, m, m))
         start = 0
-        for R, J in self._jacobians(left, self._merged):
-            own = slice(start, start + len(J))
-            slopes[own] = np.einsum("tki,it->tk", J, R) / self.count
-            np.matmul(J, J.transpose(0, 2, 1), out=curvatures[own])
-            start = own.stop
+        for R, J in self._jacobians(residuals, self._merged):
+            tile = slice(start, start + len(J))
+            slopes[tile] = np.einsum("tki,it->tk", J, R) / self.count
+            np.matmul(J, J.transpose(0, 2, 1), out=curvatures[tile])
+            start = tile.stop
         curvatures /= self.count
         if self._merged.count < self.folds.count:
-            inverse = Inverse(left.H, left.ones, left.blocks)
+            inverse = Inverse(residuals.H, residuals.ones, residuals.blocks)
             for k in range(t):
-                one = self.of_targets([k]).held_out
-                slopes[k] = self.bank.inner(one.slope(one.left(inverse))) / 2.0
+                target = self.of_targets([k]).held_out
+                slopes[k] = self.bank.inner(target.slope(target.residuals_of(inverse))) / 2.0
         return slopes, curvatures
 
     @cached_property
     def _merged(self) -> Folds:
-        """At most ten folds; all of them where the samples outside fewer do not determine fixed coefficients."""
-        few = self.folds.merged(10)
-        if self.basis is None or determined(self.basis, few):
-            return few
+        """At most ten folds; all folds where samples outside merged ones would not determine fixed coefficients."""
+        merged = self.folds.merged(10)
+        if self.basis is None or determined(self.basis, merged):
+            return merged
         return self.folds
 
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""
-        return self.bank.inner(self.held_out.slope(point.left))
+        return self.bank.inner(self.held_out.slope(point.evaluation))
 
-    def _jacobians(self, left: Residuals, folds: Folds) -> Iterator[tuple[Array, Array]]:
-        """The residuals (n, targets) in these folds and their derivatives (targets, m, n), some targets at a time."""
+    def _jacobians(self, residuals: Residuals, folds: Folds) -> Iterator[tuple[Array, Array]]:
+        """The residuals (n, targets) in these folds and their derivatives (targets, m, n), for tiles of targets."""
         n, m = len(self.Y), len(self.bank)
         if folds is self.folds:
-            blocks = left.blocks
-            whole = left.values
+            blocks = residuals.blocks
+            values = residuals.values
         else:
-            blocks = Blocks.of(left.H, folds)
-            whole = blocks.solve(self.held_out.centred(left.targets, left.ones, folds))
-        for own in slices(self.Y.shape[1], max(1, TILE_VALUES // (n * m * folds.count))):
-            R = whole[:, own]
+            blocks = Blocks.of(residuals.H, folds)
+            values = blocks.solve(self.held_out.centred(residuals.targets, residuals.ones, folds))
+        for tile in slices(self.Y.shape[1], max(1, TILE_VALUES // (n * m * folds.count))):
+            R = values[:, tile]
             g = R.shape[1]
-            Q = self.held_out.directions(left, folds, R, own)
+            Q = self.held_out.directions(residuals, folds, R, tile)
             applied = self.bank.apply(Q.reshape(n, -1)).transpose(0, 2, 1).reshape(m, folds.count, g, n)
             J = np.empty((g * m, n))
             for f, V in enumerate(folds.tests()):
                 images = applied[:, f].transpose(1, 0, 2).reshape(g * m, n)
-                J[:, V] = times_in_fold(left.H, folds, f, images.T).T
+                J[:, V] = times_in_fold(residuals.H, folds, f, images.T).T
             yield R, blocks.solve(J.T).T.reshape(g, m, n)
 
 
@@ -208,15 +209,15 @@ class SharedInverse(SharedWeights):
     inverse: Inverse
 
     def errors(self, index: Array) -> Array:
-        parts = [held_out.left(self.inverse).errors for held_out, _ in self.error.held_out.parts(index)]
-        return np.concatenate(parts)
+        errors = [held_out.residuals_of(self.inverse).errors for held_out, _ in self.error.held_out.tiles(index)]
+        return np.concatenate(errors)
 
     def models(self, index: Array) -> TargetModels:
         slopes, curvatures = [], []
-        for held_out, own in self.error.held_out.parts(index):
-            found = self.error.of_targets(own).target_models(held_out.left(self.inverse))
-            slopes.append(found[0])
-            curvatures.append(found[1])
+        for held_out, targets in self.error.held_out.tiles(index):
+            models = self.error.of_targets(targets).target_models(held_out.residuals_of(self.inverse))
+            slopes.append(models[0])
+            curvatures.append(models[1])
         return TargetModels(np.concatenate(slopes), np.concatenate(curvatures))
 
     def coef(self, index: Array) -> Array | None:

@@ -6,13 +6,11 @@ z = y - mean(y_T): for D = diag(v), the weight of the kernel of each feature,
     b = A c,   A = D (I + M D)^-1,    |z_V - F_V b|^2 = |z_V|^2 - 2 b'c_V + b'M_V b,
     db/dv_k = (I - A M) E_k g,        g = c - M b,   E_k the features of kernel k
 
-(ridge 1). Systems have the order of the features that have a weight, and no cost follows the number of samples. With
-B = I + D^1/2 M D^1/2, positive definite, A is D^1/2 B^-1 D^1/2. A factor of B that is too large to be kept gives the
-derivatives together with the error. (Conjugate gradients on all folds, from one factor of what they have in common,
-were tried: 60,000 samples of 2000 active features took 29 steps for an error and 42 for its derivatives, twice and four
-times the processor seconds of a factor for each fold; with 20,000 of 3600 features it was 44 and 59 steps.)
-
-The sums over each fold of a cross-validation, of features that are multiplied with numbers.
+(ridge 1). Systems have the order of the features with a nonzero weight, and no cost depends on the number of samples.
+With B = I + D^1/2 M D^1/2, positive definite, A is D^1/2 B^-1 D^1/2. A factor of B that is too large to be kept gives
+the derivatives together with the error. (Conjugate gradients on all folds, preconditioned by one factor for all
+samples, were tried: 60,000 samples of 2000 active features took 29 steps for an error and 42 for its derivatives, twice
+and four times the processor seconds of a factor for each fold; with 20,000 of 3600 features it was 44 and 59 steps.)
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ from multikernel.tuning import FOLD_COORDINATES, FOLD_SUMS, KEPT_BYTES, PIECE_VA
 
 @dataclass(frozen=True, eq=False)
 class FeatureErrors:
-    """What is left of the targets of each fold, and the mean squared error of each target."""
+    """The models that are trained without each fold, and the mean squared error of each target."""
 
     folds: tuple[_Fold, ...]
     errors: Array
@@ -60,43 +58,48 @@ class ErrorInFeatures(Criterion):
     ----------
     bank, Y : as in ``Criterion``
     sums : FoldSums
-    part : the error on some of the samples, where to begin; None where there is none
+    subsample_error : the error on some of the samples, whose minimum is where a search begins; None where there is none
     """
 
     sums: FoldSums
-    part: Criterion | None = None
+    subsample_error: Criterion | None = None
 
     @classmethod
     def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool) -> ErrorInFeatures | None:
-        """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
-        known = bank.by_features()
+        """The error of a bank of dense features; None where matrices of the samples cost less."""
+        features = bank.by_features()
         n = len(Y)
-        if known is None or not cls.costs_less(bank, Y.shape[1], folds):
+        if features is None or not cls.costs_less(bank, Y.shape[1], folds):
             return None
-        held = tuple(_sums(known[0].F, Y, V) for V in folds.tests())
-        part = None
-        if n > 8000:  # the minimum on 2000 of them is where to begin
+        fold_sums = tuple(_sums(features[0].F, Y, V) for V in folds.tests())
+        subsample_error = None
+        if n > 8000:  # a search begins at the minimum on 2000 of them
             rows = np.sort(np.random.default_rng(0).choice(n, 2000, replace=False))
-            own = folds.of_rows(rows)
-            if own.count > 1:
-                part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept)
+            subsample_folds = folds.of_rows(rows)
+            if subsample_folds.count > 1:
+                subsample_error = HeldOutError.of(bank.block(rows, rows), Y[rows], subsample_folds, fit_intercept)
             else:
-                part = None
-        return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
+                subsample_error = None
+        return cls(bank, Y, FoldSums(features[1], features[0].sizes, fold_sums, fit_intercept), subsample_error)
 
     @classmethod
     def costs_less(cls, bank: KernelBank, t: int, folds: Folds) -> bool:
         """Whether t targets of a bank cost less by sums of dense features than by matrices of the samples."""
-        known = bank.by_features()
-        if known is None or is_sparse(known[0].F) or folds.count > FOLD_SUMS:
+        features = bank.by_features()
+        if features is None or is_sparse(features[0].F) or folds.count > FOLD_SUMS:
             return False
-        q = known[0].n_features
+        q = features[0].n_features
         coordinates = min(len(folds.labels), folds.count * (q + t + 1))
         return coordinates > FOLD_COORDINATES and folds.count * float(q) ** 3 <= 2.0 * float(coordinates) ** 3
 
     @classmethod
     def of_sums(
-        cls, bank: KernelBank, Y: Array, held: tuple[Moments, ...], fit_intercept: bool, part: Criterion | None
+        cls,
+        bank: KernelBank,
+        Y: Array,
+        fold_sums: tuple[Moments, ...],
+        fit_intercept: bool,
+        subsample_error: Criterion | None,
     ) -> ErrorInFeatures:
         """From the sums over each fold.
 
@@ -104,113 +107,115 @@ class ErrorInFeatures(Criterion):
         ----------
         bank : KernelBank that is known by features, of any samples with the traces of all
         Y : array of the targets of these samples
-        held, fit_intercept, part : as above
+        fold_sums : the sums over each fold
+        fit_intercept : whether the mean of the training targets is subtracted first
+        subsample_error : as above
         """
-        known = bank.by_features()
-        assert known is not None
-        return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
+        features = bank.by_features()
+        assert features is not None
+        return cls(bank, Y, FoldSums(features[1], features[0].sizes, fold_sums, fit_intercept), subsample_error)
 
     def of_targets(self, index: Array | list[int]) -> ErrorInFeatures:
         """Some of the targets."""
-        own = np.asarray(index)
-        sums = replace(self.sums, held=tuple(each.of_targets(own) for each in self.sums.held))
-        part = None
-        if isinstance(self.part, HeldOutError):
-            part = self.part.of_targets(own)
-        return replace(self, Y=self.Y[:, own], sums=sums, part=part)
+        columns = np.asarray(index)
+        sums = replace(self.sums, folds=tuple(fold.of_targets(columns) for fold in self.sums.folds))
+        subsample_error = None
+        if isinstance(self.subsample_error, HeldOutError):
+            subsample_error = self.subsample_error.of_targets(columns)
+        return replace(self, Y=self.Y[:, columns], sums=sums, subsample_error=subsample_error)
 
-    def few(self) -> Criterion | None:
-        return self.part
+    def on_subsample(self) -> Criterion | None:
+        return self.subsample_error
 
     @property
     def count(self) -> float:
-        return self.sums.whole.count
+        return self.sums.total.count
 
     @property
     def largest(self) -> float:
-        return 1e11 / self.sums.whole.count  # systems lose as many digits as the trace has beyond the ridge
+        return 1e11 / self.sums.total.count  # systems lose as many digits as the trace has beyond the ridge
 
     def constants(self) -> Array:
-        squares = [held.target_squares for held, _ in self.sums.held_and_trained()]
-        return np.asarray(np.sum(squares, axis=0)) / self.sums.whole.count
+        squares = [held_out.target_squares for held_out, _ in self.sums.held_out_and_trained()]
+        return np.asarray(np.sum(squares, axis=0)) / self.sums.total.count
 
     def constant(self) -> float:
         return float(self.constants().sum())
 
     def shared(self, v: Array) -> SharedWeights | None:
         systems = []
-        for held, _ in self.sums.held_and_trained():
-            system = _System.of(self.sums, v, held)
+        for held_out, _ in self.sums.held_out_and_trained():
+            system = _System.of(self.sums, v, held_out)
             if system is None:
                 return None
-            kept = len(self.sums.held) * system.factor.nbytes <= KEPT_BYTES
-            systems.append(system if kept else None)
+            small_enough = len(self.sums.folds) * system.factor.nbytes <= KEPT_BYTES
+            systems.append(system if small_enough else None)
         return SharedSystems(v, self, tuple(systems))
 
     def gram(self, w: Array) -> Gram:
         """The kernel matrix of all samples, the sums of their features known."""
-        known = self.bank.by_features()
-        assert known is not None
-        F = known[0].F
+        features = self.bank.by_features()
+        assert features is not None
+        F = features[0].F
         weights = np.repeat(w, self.sums.sizes) * self.sums.scale**2
-        return FactorGram(F, weights, F, Squares(F, self.sums.whole.squares))
+        return FactorGram(F, weights, F, Squares(F, self.sums.total.squares))
 
     def at(self, v: Array) -> Point | None:
-        found: list[_Fold] = []
-        for held, trained in self.sums.held_and_trained():
-            system = _System.of(self.sums, v, held)
+        folds: list[_Fold] = []
+        for held_out, trained in self.sums.held_out_and_trained():
+            system = _System.of(self.sums, v, held_out)
             if system is None:
                 return None
-            fold = _Fold.of(self.sums, system, held, trained)
-            # a factor that is too large to be kept gives the derivatives now: a step that asks for them costs no other
-            kept = len(self.sums.held) * system.factor.nbytes <= KEPT_BYTES
-            if not kept:
-                fold = replace(fold, system=None, model=self._model_of(fold, system, held, trained))
-            found.append(fold)
-        errors = np.sum([fold.errors for fold in found], axis=0)
-        errors = np.maximum(errors, 0.0) / self.sums.whole.count
+            fold = _Fold.of(self.sums, system, held_out, trained)
+            # a factor that is too large to be kept gives the derivatives now, so that a step needs no second one
+            small_enough = len(self.sums.folds) * system.factor.nbytes <= KEPT_BYTES
+            if not small_enough:
+                fold = replace(fold, system=None, model=self._model_of(fold, system, held_out, trained))
+            folds.append(fold)
+        errors = np.sum([fold.errors for fold in folds], axis=0)
+        errors = np.maximum(errors, 0.0) / self.sums.total.count
         if np.isfinite(errors).all():
-            return Point(v, FeatureErrors(tuple(found), errors))
+            return Point(v, FeatureErrors(tuple(folds), errors))
         return None
 
     def model(self, point: Point) -> QuadraticModel:
-        """The sum of those of the targets."""
+        """The sum of the models of all targets."""
         m = len(self.sums.sizes)
         slope = np.zeros(m)
         curvature = np.zeros((m, m))
-        assert isinstance(point.left, FeatureErrors)
-        for (held, trained), fold in zip(self.sums.held_and_trained(), point.left.folds, strict=True):
-            known = fold.model
-            if known is None:
+        assert isinstance(point.evaluation, FeatureErrors)
+        for (held_out, trained), fold in zip(self.sums.held_out_and_trained(), point.evaluation.folds, strict=True):
+            model = fold.model
+            if model is None:
                 assert fold.system is not None
-                known = self._model_of(fold, fold.system, held, trained)
-            slope = slope + known[0]
-            curvature = curvature + known[1]
-        return Tall(point.v, slope / self.sums.whole.count, curvature / self.sums.whole.count)
+                model = self._model_of(fold, fold.system, held_out, trained)
+            slope = slope + model[0]
+            curvature = curvature + model[1]
+        return Tall(point.v, slope / self.sums.total.count, curvature / self.sums.total.count)
 
-    def _model_of(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
+    def _model_of(self, fold: _Fold, system: _System, held_out: Moments, trained: Moments) -> tuple[Array, Array]:
         """The slope and the curvature of one fold's summed error."""
-        slopes, curvatures = self.target_models(fold, system, held, trained)
+        slopes, curvatures = self.target_models(fold, system, held_out, trained)
         return slopes.sum(axis=0), curvatures.sum(axis=0)
 
-    def target_models(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
+    def target_models(self, fold: _Fold, system: _System, held_out: Moments, trained: Moments) -> tuple[Array, Array]:
         """The slope of one fold's error of each target, (t, m), and the curvature, (t, m, m)."""
         m = len(self.sums.sizes)
         raw = self.sums.scale[:, None] * fold.coef
         (q, t) = raw.shape
-        fitted = product(held.squares, raw)
-        inside = self.sums.scale[:, None] * (trained.products - product(self.sums.whole.squares, raw) + fitted)
-        rest = held.products - fitted
+        fitted = product(held_out.squares, raw)
+        inside = self.sums.scale[:, None] * (trained.products - product(self.sums.total.squares, raw) + fitted)
+        residual_products = held_out.products - fitted
         slopes = np.empty((t, m))
         curvatures = np.empty((t, m, m))
-        for own in slices(t, max(1, TILE_VALUES // (q * m))):
-            J = self.sums.scale[:, None, None] * self._derivatives(system, held, inside[:, own])
-            slopes[own] = -np.einsum("qkt,qt->tk", J, rest[:, own])
-            images = product(held.squares, J.reshape(q, -1)).reshape(J.shape)
-            np.matmul(J.transpose(2, 1, 0), images.transpose(2, 0, 1), out=curvatures[own])
+        for tile in slices(t, max(1, TILE_VALUES // (q * m))):
+            J = self.sums.scale[:, None, None] * self._derivatives(system, held_out, inside[:, tile])
+            slopes[tile] = -np.einsum("qkt,qt->tk", J, residual_products[:, tile])
+            images = product(held_out.squares, J.reshape(q, -1)).reshape(J.shape)
+            np.matmul(J.transpose(2, 1, 0), images.transpose(2, 0, 1), out=curvatures[tile])
         return slopes, curvatures
 
-    def _derivatives(self, system: _System, held: Moments, G: Array) -> Array:
+    def _derivatives(self, system: _System, held_out: Moments, G: Array) -> Array:
         """db/dv_k for the targets of the columns of G: shape (q, m, t)."""
         (q, t) = G.shape
         blocks = np.zeros((q, len(self.sums.sizes), t))
@@ -218,10 +223,10 @@ class ErrorInFeatures(Criterion):
         raw = self.sums.scale[:, None] * G
         start = 0
         for k, size in enumerate(self.sums.sizes):  # the features of one kernel at a time: other products are zero
-            own = slice(start, start + size)
-            blocks[own, k] = G[own]
-            image[:, k] = product(_columns(self.sums.whole.squares, own), raw[own])
-            image[:, k] -= product(_columns(held.squares, own), raw[own])
+            columns = slice(start, start + size)
+            blocks[columns, k] = G[columns]
+            image[:, k] = product(_columns(self.sums.total.squares, columns), raw[columns])
+            image[:, k] -= product(_columns(held_out.squares, columns), raw[columns])
             start += size
         image *= self.sums.scale[:, None, None]
         return blocks - system.solve(image.reshape(q, -1)).reshape(image.shape)
@@ -242,33 +247,33 @@ class SharedSystems(SharedWeights):
         m = len(self.v)
         slopes = np.zeros((len(index), m))
         curvatures = np.zeros((len(index), m, m))
-        for found in self._folds(index):
-            own = self.error.target_models(*found)
-            slopes += own[0]
-            curvatures += own[1]
+        for fold in self._folds(index):
+            fold_slopes, fold_curvatures = self.error.target_models(*fold)
+            slopes += fold_slopes
+            curvatures += fold_curvatures
         return TargetModels(slopes / self.error.count, curvatures / self.error.count)
 
     def _folds(self, index: Array) -> Iterator[tuple[_Fold, _System, Moments, Moments]]:
         sums = self.error.sums
-        for (held, trained), kept in zip(sums.held_and_trained(), self.systems, strict=True):
-            system = kept or _System.of(sums, self.v, held)
+        for (held_out, trained), known_system in zip(sums.held_out_and_trained(), self.systems, strict=True):
+            system = known_system or _System.of(sums, self.v, held_out)
             assert system is not None  # as it was when the weights were tried
-            own = held.of_targets(index), trained.of_targets(index)
-            yield _Fold.of(sums, system, *own), system, *own
+            moments = held_out.of_targets(index), trained.of_targets(index)
+            yield _Fold.of(sums, system, *moments), system, *moments
 
 
-def _columns(M: Array, own: slice) -> Array:
+def _columns(M: Array, columns: slice) -> Array:
     """Some columns of a symmetric matrix, which lie side by side in memory."""
     if M.flags.f_contiguous:
-        return M[:, own]
-    return M[own].T
+        return M[:, columns]
+    return M[columns].T
 
 
 def _sums(F: Any, Y: Array, rows: Array) -> Moments:
-    """The sums over some samples; features of a part of them are copied at a time."""
+    """The sums over some samples, whose features are copied a tile of rows at a time."""
     sums = Summing(F.shape[1], Y.shape[1])
-    for part in slices(len(rows), max(1, PIECE_VALUES // max(1, F.shape[1]))):
-        sums.add(taken(F, rows[part]), Y[rows[part]])
+    for tile in slices(len(rows), max(1, PIECE_VALUES // max(1, F.shape[1]))):
+        sums.add(taken(F, rows[tile]), Y[rows[tile]])
     return sums.moments()
 
 
@@ -282,15 +287,15 @@ class _System:
     size: int
 
     @classmethod
-    def of(cls, sums: FoldSums, v: Array, held: Moments) -> _System | None:
-        """Without the samples of a fold; None where B is singular in floating point."""
+    def of(cls, sums: FoldSums, v: Array, held_out: Moments) -> _System | None:
+        """The system of the samples outside a fold; None where B is singular in floating point."""
         weights = np.repeat(v, sums.sizes)
         active = np.flatnonzero(weights)
         roots = np.sqrt(weights[active])
         index = np.ix_(active, active)
         scaled = roots * sums.scale[active]
-        B = np.asfortranarray(sums.whole.squares[index].T)  # symmetric: its transpose is stored by columns already
-        B -= held.squares[index].T
+        B = np.asfortranarray(sums.total.squares[index].T)  # symmetric: its transpose is stored by columns already
+        B -= held_out.squares[index].T
         B *= scaled
         B *= scaled[:, None]
         B.flat[:: len(B) + 1] += 1.0
@@ -315,7 +320,7 @@ class _Fold:
     ----------
     coef : array (q, t), b
     errors : array (t,), the summed squared error of each target
-    system : what b was solved by, where it is small enough to be kept; else None
+    system : the system that b solves; None where it is too large to be kept
     model : slope and curvature of the errors; None where the system is kept
     """
 
@@ -325,12 +330,12 @@ class _Fold:
     model: tuple[Array, Array] | None = None
 
     @classmethod
-    def of(cls, sums: FoldSums, system: _System, held: Moments, trained: Moments) -> _Fold:
+    def of(cls, sums: FoldSums, system: _System, held_out: Moments, trained: Moments) -> _Fold:
         """From the sums of the fold and of its training samples."""
         b = system.solve(sums.scale[:, None] * trained.products)
         raw = sums.scale[:, None] * b
-        fitted = product(held.squares, raw)
-        errors = held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
+        fitted = product(held_out.squares, raw)
+        errors = held_out.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held_out.products - fitted)
         return cls(b, errors, system)
 
 
@@ -339,40 +344,43 @@ class _Fold:
 
 @dataclass(frozen=True, eq=False)
 class FoldSums:
-    """What all models trained without a fold, and their errors on it, follow from.
+    """The sums from which all models trained without a fold, and their errors on the fold, are computed.
 
     Parameters
     ----------
     scale : array (q,), what the features are multiplied with
     sizes : int array (m,), how many features each kernel has
-    held : the sums over each fold
-    fit_intercept : whether the mean of the training targets is taken off first
+    folds : the sums over each fold
+    fit_intercept : whether the mean of the training targets is subtracted first
     """
 
     scale: Array
     sizes: Array
-    held: tuple[Moments, ...]
+    folds: tuple[Moments, ...]
     fit_intercept: bool
 
     @cached_property
-    def whole(self) -> Moments:
+    def total(self) -> Moments:
         """The sums over all samples."""
-        total = self.held[0]
-        for each in self.held[1:]:
-            total = total.merge(each)
+        total = self.folds[0]
+        for fold in self.folds[1:]:
+            total = total.merge(fold)
         return total
 
-    def held_and_trained(self) -> Iterator[tuple[Moments, Moments]]:
-        """The sums of each fold and of its training samples, about the mean of these; squares are those of all."""
-        for held in self.held:
-            count = self.whole.count - held.count
-            means = (self.whole.target_sums - held.target_sums) / count * float(self.fit_intercept)
+    def held_out_and_trained(self) -> Iterator[tuple[Moments, Moments]]:
+        """The sums of each fold and of its training samples, with targets less the mean of the training samples.
+
+        ``squares`` of the training samples are not computed: both have those of the fold.
+        """
+        for held_out in self.folds:
+            count = self.total.count - held_out.count
+            means = (self.total.target_sums - held_out.target_sums) / count * float(self.fit_intercept)
             trained = Moments(
-                squares=held.squares,  # not those of the training samples, which are taken off where they are needed
-                products=self.whole.products - held.products,
-                sums=self.whole.sums - held.sums,
-                target_sums=self.whole.target_sums - held.target_sums,
-                target_squares=self.whole.target_squares - held.target_squares,
+                squares=held_out.squares,  # where those of the training samples are needed, they are total - held out
+                products=self.total.products - held_out.products,
+                sums=self.total.sums - held_out.sums,
+                target_sums=self.total.target_sums - held_out.target_sums,
+                target_squares=self.total.target_squares - held_out.target_squares,
                 count=count,
             )
-            yield held.about(means), trained.about(means)
+            yield held_out.about(means), trained.about(means)

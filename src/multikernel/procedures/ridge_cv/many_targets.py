@@ -1,25 +1,26 @@
-"""Weights and a ridge for each of many targets, and the machines that they belong to, some targets at a time.
+"""Weights and a ridge for each of many targets, and the machines with these weights, one block of targets at a time.
 
-A block of targets, solved together (each_target.py), leaves its rows of the answer and nothing else, so that a fit
+The targets of a block are solved together (each_target.py), and only their rows of the answer are kept, so that a fit
 takes the memory of the answer and of a block. Targets in memory are one block, or one for each thread, where a held-out
 error reads few columns of them at a time: the matrices of the survey are then made once for all targets. Columns of a
 file, and targets of which sums or coordinates are kept, are read 32 MB at a time. Targets are divided by their spread
-first, so that none of them decides for the others. Coefficients are stored where a target moves to, from the inverse
-there, and are checked at the end by the equations that they solve; where they are not known so, targets that ended at
-the same weights share the factor of their machine.
+first, so that none of them dominates the others. When a target moves to a point, its coefficients are stored from the
+inverse at that point; at the end they are checked by the equations that they should solve. Where this check fails,
+targets that ended at the same weights share the factor of their machine.
 
-A target whose weights predict it hardly better than equal weights has these, with the ridge that is best for them: each
-kernel is divided by its trace. "Hardly" is by one standard error. Let r and r - d be the residuals of its own and of
-equal weights on held-out samples, and let these be uncorrelated with d, as they are at a least error among predictors
-between the two. Then the error of equal weights is larger by g = mean d^2, with the standard error of the mean of
-(r - d)^2 - r^2, about 2 s sqrt(g / n) for an error s^2; and g is at most one of these where
+A target whose own weights predict it hardly better than equal weights gets equal weights (each kernel is divided by its
+trace), with the ridge that is best for these. "Hardly" means by at most one standard error. Let r and r - d be the
+residuals of own and of equal weights on held-out samples, and let r be uncorrelated with d, which holds where own
+weights have the least error among all predictors between the two. Then the error of equal weights is larger by
+g = mean d^2, with the standard error of the mean of (r - d)^2 - r^2, about 2 s sqrt(g / n) for an error s^2; and g is
+at most one standard error where
 
     g <= 4 s^2 / n.
 
 Of 1,000 simulated targets and three spaces with 400 samples (docs/results/targets.md), R2 of targets without signal was
--.0133 for -.0160 with weights that are always their own and -.0094 with one ridge for each, R2 of the others .1772 for
-.1772 and .1221. Half a standard error gave -.0154 and .1772, one and a half -.0107 and .1763. (The standard error from
-the residuals themselves gave -.0141 and .1772, from sums over folds the same.)
+-.0133, where always using own weights gave -.0160 and one ridge for each target -.0094; R2 of the other targets was
+.1772, .1772 and .1221. Half a standard error gave -.0154 and .1772, one and a half -.0107 and .1763. (The standard
+error from the residuals themselves gave -.0141 and .1772, from sums over folds the same.)
 """
 
 from __future__ import annotations
@@ -55,14 +56,14 @@ from multikernel.tuning import BUFFER_VALUES, TILE_VALUES
 
 @dataclass(frozen=True, eq=False)
 class TargetSearch:
-    """How weights of many targets are looked for.
+    """The parameters of a search for the weights of many targets.
 
     Parameters
     ----------
     fit_intercept : as in ``ridge_cv``
     tol, max_iter, n_init, seed : as in ``each_target``
-    standard_errors : by how many standard errors weights of its own have to predict a target better than equal weights
-    evidence : whether weights have the largest evidence of each target instead of its least error
+    standard_errors : by how many standard errors a target's own weights have to be better than equal weights
+    evidence : whether weights maximise the evidence of each target instead of minimising its error
     """
 
     fit_intercept: bool = True
@@ -76,10 +77,11 @@ class TargetSearch:
 
 @dataclass(frozen=True, eq=False)
 class _Answer:
-    """What the blocks write to, a row or a number for each target, in the user's units.
+    """The arrays that the blocks write to, with a row or a number for each target, in the user's units.
 
-    ``beyond`` has rows with the parts of their targets that kernels do not reach, where coefficients lack them;
-    ``effects`` the coefficients of columns without penalty and their standard errors, both (t, c); None without any.
+    ``beyond`` lists, with the rows of its targets, the parts of targets that kernels do not reach, where coefficients
+    lack them (``DualSolution.beyond``). ``effects`` has the coefficients of columns without penalty and their standard
+    errors, both (t, c); None without such columns.
     """
 
     weights: Array
@@ -101,7 +103,7 @@ class _Answer:
         effects = None if fixed is None else np.empty((2, t, len(fixed.map)))
         return cls(np.empty((t, m)), alpha, objective, errors, stationarity, coef, intercept, gap, [], effects)
 
-    def found(self, tol: float, ends: Sequence[EachTarget]) -> tuple[RidgeCVWeights, DualSolution]:
+    def assembled(self, tol: float, ends: Sequence[EachTarget]) -> tuple[RidgeCVWeights, DualSolution]:
         """The answer of all blocks."""
         worst = float(self.stationarity.max())
         weights = RidgeCVWeights(
@@ -121,10 +123,10 @@ class _Answer:
         beyond = None
         if self.beyond:
             beyond = np.zeros(self.coef.shape).T  # zeros take memory only where they are written to
-            for rows, own in self.beyond:
-                beyond[:, rows] = own
-        known = gap <= 0.05
-        return weights, DualSolution(coef, self.intercept, 0.0, 0.0, coef, gap, known, 1, warm=coef, beyond=beyond)
+            for rows, values in self.beyond:
+                beyond[:, rows] = values
+        converged = gap <= 0.05
+        return weights, DualSolution(coef, self.intercept, 0.0, 0.0, coef, gap, converged, 1, warm=coef, beyond=beyond)
 
 
 def ridge_cv_each(
@@ -141,8 +143,8 @@ def ridge_cv_each(
     Parameters
     ----------
     bank : KernelBank of shape (n, n)
-    Y : array (n, t), or what has this shape and gives columns as ``Y[:, a:b]``; coefficients are in single
-        precision where it is
+    Y : array (n, t), or an object of this shape that returns columns as ``Y[:, a:b]``; coefficients are in single
+        precision where Y is
     folds : Folds
     search : TargetSearch
     n_jobs : threads over blocks of targets
@@ -157,40 +159,40 @@ def ridge_cv_each(
     size = kernel_size(bank)
     multiples = np.full(m, 1.0 / size)
     if fixed is not None:
-        multiples[fixed.traces(bank) <= 0.0] = 0.0  # a kernel whose functions the columns explain has no part
+        multiples[fixed.traces(bank) <= 0.0] = 0.0  # a kernel whose functions the columns explain gets no weight
     scaled = bank.scaled(multiples)
     answer = _Answer.of(t, m, n, np.float32 if Y.dtype == np.float32 else np.float64, fixed)
     jobs = threads_of(n_jobs)
-    at_once = fixed is None and not search.evidence and _few_are_read_at_a_time(scaled, Y, folds)
-    most = max(1, min(BUFFER_VALUES // m**2, -(-t // jobs), t if at_once else BUFFER_VALUES // n))
-    parts = list(slices(t, -(-t // -(-t // most))))  # of about equal size
-    progress = _JointProgress(len(parts), search.tol, observe)
+    in_memory = fixed is None and not search.evidence and _in_memory(scaled, Y, folds)
+    block_size = max(1, min(BUFFER_VALUES // m**2, -(-t // jobs), t if in_memory else BUFFER_VALUES // n))
+    blocks = list(slices(t, -(-t // -(-t // block_size))))  # of about equal size
+    progress = _JointProgress(len(blocks), search.tol, observe)
 
     def solve(number: int) -> EachTarget:
-        part = parts[number]
-        later = 0.0
+        columns = blocks[number]
+        reserved_seconds = 0.0
         if jobs == 1 and np.isfinite(seconds_left()):
-            later = seconds_left() * (t - part.stop) / (t - part.start)
-        with limited(seconds_left() - later), one_blas_thread(n if jobs == 1 else 0):
-            if at_once:
-                targets = Y[:, part]
+            reserved_seconds = seconds_left() * (t - columns.stop) / (t - columns.start)
+        with limited(seconds_left() - reserved_seconds), one_blas_thread(n if jobs == 1 else 0):
+            if in_memory:
+                targets = Y[:, columns]
             else:
-                targets = np.asarray(Y[:, part], dtype=np.float64)
-            block = _Block.of(scaled, targets, folds, search, fixed, at_once)
-            rows = _Rows(answer, part, block.units, size)
-            found = block.ends(rows, progress.observer(number))
-            block.write(rows, found)
-        return found
+                targets = np.asarray(Y[:, columns], dtype=np.float64)
+            block = _Block.of(scaled, targets, folds, search, fixed, in_memory)
+            rows = _Rows(answer, columns, block.units, size)
+            solution = block.ends(rows, progress.observer(number))
+            block.write(rows, solution)
+        return solution
 
     if jobs == 1 or on_cluster():
-        ends = [solve(number) for number in range(len(parts))]
+        ends = [solve(number) for number in range(len(blocks))]
     else:
-        ends = on_threads([partial(solve, number) for number in range(len(parts))], jobs)
-    return answer.found(search.tol, ends)
+        ends = on_threads([partial(solve, number) for number in range(len(blocks))], jobs)
+    return answer.assembled(search.tol, ends)
 
 
-def _few_are_read_at_a_time(bank: KernelBank, Y: Any, folds: Folds) -> bool:
-    """Whether targets are in memory, and no sums or coordinates of them are kept."""
+def _in_memory(bank: KernelBank, Y: Any, folds: Folds) -> bool:
+    """Whether the targets are an array, and errors are computed from it rather than from its sums or coordinates."""
     n, t = Y.shape
     if type(Y) is not np.ndarray or ErrorInFeatures.costs_less(bank, t, folds):
         return False
@@ -199,10 +201,10 @@ def _few_are_read_at_a_time(bank: KernelBank, Y: Any, folds: Folds) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Block:
-    """Targets that are solved together; ``Z`` is what columns without penalty leave of them.
+    """Targets that are solved together; ``Z`` are their residuals after a regression on the columns without penalty.
 
-    Their weights are those of the targets divided by ``units``, their spread. ``held_out`` is the held-out error of
-    ``Z`` in these units.
+    Weights are for targets divided by ``units``, their spread. ``held_out`` is the held-out error of ``Z`` in these
+    units.
     """
 
     bank: KernelBank
@@ -222,13 +224,13 @@ class _Block:
         folds: Folds,
         search: TargetSearch,
         fixed: FixedColumns | None,
-        at_once: bool,
+        in_memory: bool,
     ) -> _Block:
         Z = Y if fixed is None else fixed.rest(Y)
-        few = slices(Z.shape[1], max(1, TILE_VALUES // len(Z)))
-        units = np.array([spread(z) for part in few for z in np.ascontiguousarray(Z[:, part].T)])
+        tiles = slices(Z.shape[1], max(1, TILE_VALUES // len(Z)))
+        units = np.array([spread(z) for tile in tiles for z in np.ascontiguousarray(Z[:, tile].T)])
         held_out: HeldOutError | ErrorInFeatures
-        if at_once:
+        if in_memory:
             held_out = HeldOutError(bank, Y, folds, search.fit_intercept, units=units)
         else:
             basis = None if fixed is None else fixed.basis
@@ -236,131 +238,131 @@ class _Block:
         return cls(bank, Y, Z, units, folds, search, fixed, held_out)
 
     def ends(self, rows: _Rows, observe: Observer) -> EachTarget:
-        """Where the targets end: at weights of their own, or at equal ones."""
+        """The points where the targets end: own weights of each target, or equal ones."""
         search = self.search
         error: Evidence | HeldOutError | ErrorInFeatures = self.held_out
         if search.evidence:
             basis = None if self.fixed is None else self.fixed.basis
             error = Evidence.of(self.bank, self.Z / self.units, search.fit_intercept, basis, keep=True)
         if len(self.bank) > len(self.Y):
-            found = _each_alone(error, self.held_out, search)
+            solution = _one_by_one(error, self.held_out, search)
         else:
-            tol, most = search.tol, search.max_iter
-            found = each_target(error, tol, most, search.n_init, search.seed, observe, keep=rows.keeper())
-        simple = search.standard_errors == 0.0 or search.evidence or (error.diagonals > 0.0).sum() < 2
-        if simple or time_is_up():
-            return found
-        return self._equal_where_own_gain_nothing(rows, found)
+            tol, max_iter = search.tol, search.max_iter
+            solution = each_target(error, tol, max_iter, search.n_init, search.seed, observe, keep=rows.keeper())
+        without_comparison = search.standard_errors == 0.0 or search.evidence or (error.diagonals > 0.0).sum() < 2
+        if without_comparison or time_is_up():
+            return solution
+        return self._equal_where_as_good(rows, solution)
 
-    def _equal_where_own_gain_nothing(self, rows: _Rows, found: EachTarget) -> EachTarget:
+    def _equal_where_as_good(self, rows: _Rows, solution: EachTarget) -> EachTarget:
         search, error = self.search, self.held_out
         traces = equal_traces(error.diagonals)
-        most = (1.0 + 4.0 * search.standard_errors**2 / error.count) * found.errors
-        keep = rows.keeper(most)
-        equal = own_ridges_of(error, traces, search.tol, search.max_iter, found.on_line, keep)
-        simple = equal.errors <= most
+        largest_error = (1.0 + 4.0 * search.standard_errors**2 / error.count) * solution.errors
+        keep = rows.keeper(largest_error)
+        equal = own_ridges_of(error, traces, search.tol, search.max_iter, solution.on_line, keep)
+        as_good = equal.errors <= largest_error
         return EachTarget(
-            v=np.where(simple[:, None], equal.v * traces, found.v),
-            errors=np.where(simple, equal.errors, found.errors),
-            stationarity=np.where(simple, equal.stationarity, found.stationarity),
-            n_iter=found.n_iter + equal.n_iter,
-            history=found.history,
+            v=np.where(as_good[:, None], equal.v * traces, solution.v),
+            errors=np.where(as_good, equal.errors, solution.errors),
+            stationarity=np.where(as_good, equal.stationarity, solution.stationarity),
+            n_iter=solution.n_iter + equal.n_iter,
+            history=solution.history,
         )
 
-    def write(self, rows: _Rows, found: EachTarget) -> None:
-        """The rows of the block: each of its weights has one machine, for all the targets that ended there."""
-        answer, part = rows.answer, rows.part
-        totals = found.v.sum(axis=1)
+    def write(self, rows: _Rows, solution: EachTarget) -> None:
+        """Write the rows of the block; targets that ended at the same weights share one machine."""
+        answer, targets = rows.answer, rows.targets
+        totals = solution.v.sum(axis=1)
         totals[totals == 0.0] = 1.0
-        weights = found.v / totals[:, None]
-        answer.weights[part] = weights
-        answer.alpha[part] = rows.size / totals
-        answer.objective[part] = RegressionUnits(1.0, self.units).squared(found.errors)
-        answer.errors[part] = answer.objective[part]
-        answer.stationarity[part] = found.stationarity
-        kept = self._kept(rows, weights, totals)
-        _, places, groups = np.unique(found.v, axis=0, return_index=True, return_inverse=True)
+        weights = solution.v / totals[:, None]
+        answer.weights[targets] = weights
+        answer.alpha[targets] = rows.size / totals
+        answer.objective[targets] = RegressionUnits(1.0, self.units).squared(solution.errors)
+        answer.errors[targets] = answer.objective[targets]
+        answer.stationarity[targets] = solution.stationarity
+        accurate = self._accurate(rows, weights, totals)
+        _, firsts, groups = np.unique(solution.v, axis=0, return_index=True, return_inverse=True)
         order = np.argsort(groups.ravel(), kind="stable")
         ends = np.cumsum(np.bincount(groups.ravel()))[:-1]
-        for place, own in zip(places, np.split(order, ends), strict=True):
+        for first, members in zip(firsts, np.split(order, ends), strict=True):
             check_interrupted()
-            alpha = 1.0 / float(totals[place])
-            left = own[~kept[own]]
-            for some in slices(len(left), max(1, BUFFER_VALUES // len(self.Y))):
-                self._machine(rows, left[some], weights[place], alpha)
+            alpha = 1.0 / float(totals[first])
+            remaining = members[~accurate[members]]
+            for tile in slices(len(remaining), max(1, BUFFER_VALUES // len(self.Y))):
+                self._machine(rows, remaining[tile], weights[first], alpha)
             if self.search.evidence:
-                shared = self.held_out.shared(found.v[place])
+                shared = self.held_out.shared(solution.v[first])
                 if shared is None:
-                    errors = np.full(len(own), np.nan)
+                    errors = np.full(len(members), np.nan)
                 else:
-                    errors = shared.errors(own)
-                answer.errors[part.start + own] = RegressionUnits(1.0, self.units[own]).squared(errors)
+                    errors = shared.errors(members)
+                answer.errors[targets.start + members] = RegressionUnits(1.0, self.units[members]).squared(errors)
 
-    def _kept(self, rows: _Rows, weights: Array, totals: Array) -> Array:
-        """Which coefficients that were kept on the way are those of the weights and ridges of their targets: (t,)."""
+    def _accurate(self, rows: _Rows, weights: Array, totals: Array) -> Array:
+        """Which stored coefficients solve the equations of the weights and ridges of their targets: (t,)."""
         error = self.held_out
-        kept = np.zeros(len(weights), dtype=bool)
+        accurate = np.zeros(len(weights), dtype=bool)
         if self.search.evidence or not (isinstance(error, HeldOutError) and error.knows_coef) or rows.rounded:
-            return kept
+            return accurate
         n = len(self.Y)
-        at_once = min(TILE_VALUES // n, BUFFER_VALUES // (n * weights.shape[1]))
-        for some in slices(len(weights), max(1, at_once)):
+        tile_size = min(TILE_VALUES // n, BUFFER_VALUES // (n * weights.shape[1]))
+        for tile in slices(len(weights), max(1, tile_size)):
             check_interrupted()
-            own = np.arange(some.start, some.stop)
-            targets = self.Y[:, own] / self.units[own]
+            index = np.arange(tile.start, tile.stop)
+            targets = self.Y[:, index] / self.units[index]
             if self.search.fit_intercept:
                 means = targets.mean(axis=0)
             else:
-                means = np.zeros(len(own))
-            coef = rows.coef(own)
-            used = np.flatnonzero(weights[own].any(axis=0))
-            if len(used):
-                images = self.bank.select(used).apply(coef)
+                means = np.zeros(len(index))
+            coef = rows.coef(index)
+            nonzero = np.flatnonzero(weights[index].any(axis=0))
+            if len(nonzero):
+                images = self.bank.select(nonzero).apply(coef)
             else:
                 images = np.zeros((0, *coef.shape))
-            values = np.einsum("tk,knt->nt", weights[own][:, used], images)
-            for j, t in enumerate(own):
+            values = np.einsum("tk,knt->nt", weights[index][:, nonzero], images)
+            for j, t in enumerate(index):
                 one = slice(j, j + 1)
-                found = Solved.of(targets[:, one] - means[j], values[:, one], 1.0 / float(totals[t]), coef[:, one])
-                kept[t] = found.gap <= ROUNDING
-                if kept[t]:
-                    rows.answer.intercept[rows.part.start + t] = means[j] * self.units[t]
-                    rows.answer.gap[rows.part.start + t] = found.gap
-        return kept
+                solution = Solved.of(targets[:, one] - means[j], values[:, one], 1.0 / float(totals[t]), coef[:, one])
+                accurate[t] = solution.gap <= ROUNDING
+                if accurate[t]:
+                    rows.answer.intercept[rows.targets.start + t] = means[j] * self.units[t]
+                    rows.answer.gap[rows.targets.start + t] = solution.gap
+        return accurate
 
-    def _machine(self, rows: _Rows, own: Array, weights: Array, alpha: float) -> None:
-        """The coefficients of the targets that share weights and ridge."""
+    def _machine(self, rows: _Rows, index: Array, weights: Array, alpha: float) -> None:
+        """Write the coefficients of targets that share weights and ridge."""
         answer = rows.answer
-        units = self.units[own]
-        where = rows.part.start + own
+        units = self.units[index]
+        answer_rows = rows.targets.start + index
         if isinstance(self.held_out, ErrorInFeatures):
             gram = self.held_out.gram(weights)
         else:
             gram = self.bank.combine(weights)
-        Y = self.Y[:, own] / units
+        Y = self.Y[:, index] / units
         effects = None
         if self.fixed is not None:
             assert answer.effects is not None
-            effects, values = self.fixed.effects(gram, alpha, Y, self.Z[:, own] / units)
+            effects, values = self.fixed.effects(gram, alpha, Y, self.Z[:, index] / units)
             effects = effects.in_units(units)
-            answer.effects[:, where] = effects.coef.T, effects.errors.T
+            answer.effects[:, answer_rows] = effects.coef.T, effects.errors.T
             Y = Y - values
         solution = RidgeMachine(alpha, self.search.fit_intercept and self.fixed is None).solve(gram, Y)
-        answer.coef[where] = solution.coef.T * (units[:, None] / rows.size)
+        answer.coef[answer_rows] = solution.coef.T * (units[:, None] / rows.size)
         if solution.beyond is not None:
-            answer.beyond.append((where, solution.beyond * units))
-        answer.intercept[where] = solution.intercept * units
+            answer.beyond.append((answer_rows, solution.beyond * units))
+        answer.intercept[answer_rows] = solution.intercept * units
         if effects is not None and self.search.fit_intercept:
-            answer.intercept[where] = effects.coef[0]
-        answer.gap[where] = solution.gap
+            answer.intercept[answer_rows] = effects.coef[0]
+        answer.gap[answer_rows] = solution.gap
 
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """Where a block writes: some rows of the answer, of targets in these units and kernels divided by ``size``."""
+    """The rows of the answer that a block writes, for targets in these units and kernels divided by ``size``."""
 
     answer: _Answer
-    part: slice
+    targets: slice
     units: Array
     size: float
 
@@ -369,34 +371,36 @@ class _Rows:
         """Whether coefficients are stored in single precision."""
         return bool(self.answer.coef.dtype == np.float32)
 
-    def coef(self, own: Array) -> Array:
-        """The coefficients that are stored for some targets of the block, in its own units."""
-        return np.asarray(self.answer.coef[self.part.start + own].T * (self.size / self.units[own]))
+    def coef(self, index: Array) -> Array:
+        """The coefficients that are stored for some targets of the block, in the units of the block."""
+        return np.asarray(self.answer.coef[self.targets.start + index].T * (self.size / self.units[index]))
 
-    def keeper(self, most: Array | None = None) -> Keeper:
-        """What stores the coefficients of a point; only of targets whose error there is at most this."""
+    def keeper(self, largest_error: Array | None = None) -> Keeper:
+        """A function that stores the coefficients of a point, only of targets whose error there is at most this."""
 
-        def keep(coef_of: Coefficients, own: Array, errors: Array) -> None:
-            if most is not None:
-                own = own[errors <= most[own]]
-            for some in slices(len(own), max(1, TILE_VALUES // self.answer.coef.shape[1])):
-                coef = coef_of(own[some])
+        def keep(coef_of: Coefficients, index: Array, errors: Array) -> None:
+            if largest_error is not None:
+                index = index[errors <= largest_error[index]]
+            for tile in slices(len(index), max(1, TILE_VALUES // self.answer.coef.shape[1])):
+                coef = coef_of(index[tile])
                 if coef is not None:
-                    units = self.units[own[some]] / self.size
-                    self.answer.coef[self.part.start + own[some]] = coef.T * units[:, None]
+                    units = self.units[index[tile]] / self.size
+                    self.answer.coef[self.targets.start + index[tile]] = coef.T * units[:, None]
 
         return keep
 
 
-def _each_alone(
+def _one_by_one(
     error: Evidence | HeldOutError | ErrorInFeatures, held_out: HeldOutError | ErrorInFeatures, search: TargetSearch
 ) -> EachTarget:
-    """The same for more kernels than samples, whose models are kept by residuals (model.py): each target by itself."""
+    """Solve each target by itself: with more kernels than samples, models are stored by residuals (model.py)."""
     ends = []
     for k in range(error.Y.shape[1]):
-        one = error.of_targets([k] if error.Y[:, k].any() or not search.evidence else [])
-        beside = one if error is held_out else held_out.of_targets([k])
-        ends.append(least_error(one, beside, search.tol, search.max_iter, search.n_init, search.seed))
+        error_of_target = error.of_targets([k] if error.Y[:, k].any() or not search.evidence else [])
+        held_out_of_target = error_of_target if error is held_out else held_out.of_targets([k])
+        ends.append(
+            least_error(error_of_target, held_out_of_target, search.tol, search.max_iter, search.n_init, search.seed)
+        )
     return EachTarget(
         v=np.stack([end.values / end.alpha for end in ends]),
         errors=np.array([end.objective for end in ends]),
@@ -407,7 +411,10 @@ def _each_alone(
 
 
 class _JointProgress:
-    """One observer of all blocks: the geometric mean of their stationarities, those that wait counted as begun."""
+    """Progress of all blocks: the geometric mean of their stationarities.
+
+    A block that has not begun counts with the first stationarity of any block.
+    """
 
     def __init__(self, count: int, tol: float, observe: Observer) -> None:
         self.reached = np.zeros(count)
@@ -419,7 +426,7 @@ class _JointProgress:
         def report(event: Event) -> None:
             logarithm = float(np.log(max(event.certificate.value, self.tol)))
             if event.step == 1:
-                self.reached[self.reached == 0.0] = logarithm  # the first of any block stands for those that wait
+                self.reached[self.reached == 0.0] = logarithm  # of blocks that have not begun
             self.reached[number] = logarithm
             self.step += 1
             mean = float(np.exp(self.reached.mean()))

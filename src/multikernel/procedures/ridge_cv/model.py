@@ -10,11 +10,12 @@ active set on a Cholesky factor of C + D, or, where there are more weights than 
 which is concave with one derivative, quadratic while the set of weights at zero stays. Newton steps with the matrix
 I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has u = G s.
 
-What the model loses by the best step with little damping says how far v is from a stationary point, unless that step
-has no end: along a kernel that predicts best without any ridge the error falls like 1 / v_k, and the model, which knows
-nothing of the curvature of the residuals, promises the same decrease however large v_k is. Where only such weights
-promise anything, the error itself is evaluated, at the end of their step and nearer (``further``): if it is level
-there, up to what a stationary point may miss, the promise is empty. (Where it is higher, a shorter step may lower it.)
+The decrease of the model by the best step with little damping measures how far v is from a stationary point. The
+exception are weights that grow without end: along a kernel that predicts best without any ridge the error falls like
+1 / v_k, and the model, which has no curvature of the residuals, promises the same decrease however large v_k is. Where
+only such weights promise a decrease, the error itself is evaluated at the end of their step and nearer
+(``larger_weights``). If it is level there, up to the tolerance of a stationary point, v counts as stationary. (Where it
+is higher, a shorter step may lower it.)
 """
 
 from __future__ import annotations
@@ -40,19 +41,19 @@ MEASURED = 1e-3  # the damping of the step that measures, in multiples of C_kk
 
 
 def growing(v: Array, step: Array) -> Array:
-    """Which weights would more than double."""
+    """Which weights would more than double by a step."""
     return (v > 0.0) & (step > v)
 
 
-def further(v: Array, step: Array) -> Iterator[Array]:
-    """The end of a step, and a sixteenth of the way again and again until no weight would double; then each alone."""
-    moved = np.flatnonzero(step)
-    for part in [moved, *moved[:, None]] if len(moved) > 1 else [moved]:
-        way = np.zeros(len(step))
-        way[part] = step[part]
-        while growing(v, way).any():
-            yield v + way
-            way /= 16.0  # with 4 and 256 the same of 900 hard targets ended
+def larger_weights(v: Array, step: Array) -> Iterator[Array]:
+    """Weights v + step, v + step / 16, .., until no weight would double; then the same for each weight's step alone."""
+    moving = np.flatnonzero(step)
+    for index in [moving, *moving[:, None]] if len(moving) > 1 else [moving]:
+        change = np.zeros(len(step))
+        change[index] = step[index]
+        while growing(v, change).any():
+            yield v + change
+            change /= 16.0  # with 4 and 256 the same of 900 hard targets ended
 
 
 def level(gained: float, enough: float) -> bool:
@@ -83,28 +84,28 @@ class QuadraticModel(ABC):
         """s'C s."""
 
     @abstractmethod
-    def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
-        """The step of the kept weights, for another slope, without the second condition."""
+    def _damped(self, moving: Array, slope: Array, damping: Array) -> Array:
+        """The step of the ``moving`` weights, for another slope, without the bound on sizes'(v + s)."""
 
     def step(self, damping: Array, sizes: Array, largest: float) -> Array:
         """s with v + s >= 0 and sizes'(v + s) <= largest that minimises the model with D.
 
-        Kernels of damping 0 change nothing and stay where they are. The second condition, seldom met, has a multiplier.
+        Weights of damping 0 do not change. The second condition, which is seldom active, gets a Lagrange multiplier.
         """
-        kept = np.flatnonzero(damping)
-        if len(kept) == 0:
+        moving = np.flatnonzero(damping)
+        if len(moving) == 0:
             return np.zeros(len(damping))
 
-        def found(log: float) -> Array:
+        def damped_step(log: float) -> Array:
             s = np.zeros(len(damping))
-            s[kept] = self._damped(kept, self.slope[kept] + math.exp(log) * sizes[kept], damping[kept])
+            s[moving] = self._damped(moving, self.slope[moving] + math.exp(log) * sizes[moving], damping[moving])
             return s
 
         def excess(log: float) -> float:
-            return float(sizes @ (self.v + found(log))) / largest - 1.0
+            return float(sizes @ (self.v + damped_step(log))) / largest - 1.0
 
         if excess(-math.inf) <= 0.0:
-            return found(-math.inf)
+            return damped_step(-math.inf)
         low = high = math.log(max(abs(float(self.slope @ self.v)) / largest, TINY))
         while excess(high) > 0.0:
             low = high
@@ -115,26 +116,26 @@ class QuadraticModel(ABC):
             log = float(brentq(excess, low, high, xtol=FINEST_GAP))
         else:
             log = low
-        return self._on_bound(found, excess, log)
+        return self._on_bound(damped_step, excess, log)
 
     @staticmethod
-    def _on_bound(found: Callable[[float], Array], excess: Callable[[float], float], log: float) -> Array:
-        """The step on the bound between two of neighbouring multipliers, one of each side.
+    def _on_bound(damped_step: Callable[[float], Array], excess: Callable[[float], float], log: float) -> Array:
+        """The step on the bound, interpolated between the steps of two neighbouring multipliers, one on each side.
 
-        Where the model is almost flat they lie far apart, and each alone may lead far from the bound, or upward.
+        Where the model is almost flat these steps lie far apart, and each alone may end far from the bound, or uphill.
         """
-        s = found(log)
+        s = damped_step(log)
         over = excess(log)
         side = math.copysign(FINEST_GAP, over)
         while over != 0.0:
-            other = excess(log + side)
-            if other * over <= 0.0:
-                return s + over / (over - other) * (found(log + side) - s)
+            excess_beyond = excess(log + side)
+            if excess_beyond * over <= 0.0:
+                return s + over / (over - excess_beyond) * (damped_step(log + side) - s)
             side *= 10.0
         return s
 
     def decrease(self, s: Array) -> float:
-        """What the model without damping loses by a step."""
+        """The decrease of the model without damping by a step."""
         return -(2.0 * float(self.slope @ s) + self.curved(s))
 
 
@@ -151,13 +152,13 @@ class Tall(QuadraticModel):
     def curved(self, s: Array) -> float:
         return float(s @ self.curvature @ s)
 
-    def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
-        M = self.curvature[np.ix_(kept, kept)] + np.diag(damping)
+    def _damped(self, moving: Array, slope: Array, damping: Array) -> Array:
+        M = self.curvature[np.ix_(moving, moving)] + np.diag(damping)
         scale = 1.0 / np.sqrt(np.diagonal(M))
         factor = np.triu(factor_of(np.asfortranarray(M * scale[:, None] * scale), lower=False))
-        target = lapack.dtrtrs(factor, scale * (M @ self.v[kept] - slope), lower=0, trans=1)[0]
+        target = lapack.dtrtrs(factor, scale * (M @ self.v[moving] - slope), lower=0, trans=1)[0]
         size = float(np.linalg.norm(target)) or 1.0
-        return nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
+        return nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[moving]
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,9 +175,9 @@ class Wide(QuadraticModel):
         u = self.G @ s
         return float(u @ u)
 
-    def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
-        G = np.ascontiguousarray(self.G[:, kept])
-        low = -self.v[kept]
+    def _damped(self, moving: Array, slope: Array, damping: Array) -> Array:
+        G = np.ascontiguousarray(self.G[:, moving])
+        low = -self.v[moving]
         u = np.zeros(len(G))
         s, value = _dual(G, slope, low, damping, u)
         for _ in range(MOST_NEWTON_STEPS):
@@ -186,15 +187,15 @@ class Wide(QuadraticModel):
             ascent = solved(factor, G @ s - u)
             length = 1.0
             while length > SHORTEST:
-                further = u + length * ascent
-                t, reached = _dual(G, slope, low, damping, further)
+                trial = u + length * ascent
+                t, reached = _dual(G, slope, low, damping, trial)
                 if reached >= value - FINEST_GAP * abs(value):
                     break
                 length *= 0.5
             else:
                 break
             settled = length == 1.0 and np.array_equal(t > low, free)
-            u = further
+            u = trial
             s = t
             value = reached
             if settled:
@@ -203,7 +204,7 @@ class Wide(QuadraticModel):
 
 
 def _dual(G: Array, slope: Array, low: Array, damping: Array, u: Array) -> tuple[Array, float]:
-    """The s of a dual point, and its value."""
+    """The step s of a dual point u, and the dual value of u."""
     p = slope + u @ G
     s = np.maximum(low, -p / damping)
     return s, float(s @ (2.0 * p + damping * s) - u @ u)

@@ -1,32 +1,32 @@
-"""The least held-out error of targets near weights whose inverse is known, each target at weights of its own.
+"""Minima of the held-out errors of targets near weights whose inverse is known, at separate weights of each target.
 
-At weights v0 everything about a fold is known from H = (K(v0) + I)^-1 (residuals.py): with the samples T that it trains
-on, and x = 0 on the others V,
+At weights v0 the systems of a fold are solved by H = (K(v0) + I)^-1 (residuals.py): with its training samples T, and
+x = 0 on its held-out samples V,
 
     (K_TT(v0) + I)^-1 x_T = (H x)_T - H_TV (H_VV)^-1 (H x)_V.                                                       (1)
 
-For other weights the coefficients a(v) = (K_TT(v) + I)^-1 z_T of a target are sought in a subspace, by Galerkin's
-method: with an orthonormal basis B of it
+For other weights the coefficients a(v) = (K_TT(v) + I)^-1 z_T of a target are approximated in a subspace, by Galerkin's
+method: with an orthonormal basis B of this subspace
 
     (I + sum_k v_k B'K_k B) c = B'z,      a(v) near B c,      r_V(v) near z_V - sum_k v_k (K_k B)_V c,
 
-so that the error L, its derivatives and its least point take matrices as small as the basis, whatever v is. The basis
+so that the error L, its derivatives and its minimum need only matrices as small as the basis, whatever v is. The basis
 begins with a(v0) and its derivatives, (K_TT(v0) + I)^-1 K_k a(v0): the small model has the value and the gradient of L
-at v0, so that a target which is stationary there has ended. At its least point v it leaves, on T,
+at v0, so that a target which is stationary there has ended. At the minimum v of the small model the residuals on T are
 
     rho = z - (K(v) + I) B c,      sigma = K_TV(v) r_V - (K(v) + I) B d,      d = c of the right side K_TV r_V.
 
-The second system is the adjoint: a and (K_TT + I)^-1 K_TV r_V give the gradient of L, and by both residuals the errors
-of the small model are of second order. By (1) both are solved for roughly and join the basis. A target has ended where,
-by this richer model, v is stationary, rho is half of what it was, and the held-out residuals are nearly as they were in
-the model before, which led there. Of 400 to 3,000 samples, three spaces and survey points a decade apart, 97 to 100 in
-a hundred targets ended so; in sixty random fits of kernels of other kinds and units, folds, noise and ``tol`` from 1e-6
-to 1e-3, half of the targets, all of them within ``tol`` by inverses of their own. The rounds of each_target.py lead the
-rest.
+The second system is the adjoint: a and (K_TT + I)^-1 K_TV r_V give the gradient of L, and the errors of the small model
+are of second order in both residuals. Approximate solutions for both residuals, by (1) with v0 in place of v, are added
+to the basis. A target has ended where, in this larger model, v is stationary, rho is half of what it was, and the
+held-out residuals are nearly those of the smaller model, whose minimum v is. Of 400 to 3,000 samples, three spaces and
+survey points a decade apart, 97 to 100 in a hundred targets ended this way; in sixty random fits of kernels of other
+kinds and units, folds, noise and ``tol`` from 1e-6 to 1e-3, half of the targets did, and inverses at their weights
+confirmed all of these within ``tol``. The other targets take part in the rounds of each_target.py.
 
 F folds and m kernels take some F (5 + 8 m + m^2) products of a matrix and a vector for a target that ends after one
-step. This is a reduced basis method, as of differential equations with parameters: A. Quarteroni, A. Manzoni and F.
-Negri (2016), Reduced Basis Methods for Partial Differential Equations, chapters 3 and 11.
+step. This is a reduced basis method, as used for differential equations with parameters: A. Quarteroni, A. Manzoni and
+F. Negri (2016), Reduced Basis Methods for Partial Differential Equations, chapters 3 and 11.
 """
 
 from __future__ import annotations
@@ -53,20 +53,20 @@ from multikernel.procedures.ridge_cv.model import MEASURED
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Inverse, rows_of, times, unlocked_product
 from multikernel.tuning import TILE_VALUES
 
-# Of TILE_VALUES, the numbers of the bases at a time. With 2, 4, 8 and 16 of them a target of 1,200 samples took 32,
-# 25, 23 and 22 ms, one of 3,000 samples 240, 190, 155 and 125 ms. Of 3,000 samples and 1,000 targets 4 and 8 of them
-# took 87 and 112 MB, and 302 and 265 s.
+# Bases of so many times TILE_VALUES numbers are computed at a time. With 2, 4, 8 and 16 a target of 1,200 samples took
+# 32, 25, 23 and 22 ms, one of 3,000 samples 240, 190, 155 and 125 ms. For 3,000 samples and 1,000 targets, 4 and 8 took
+# 87 and 112 MB, and 302 and 265 s.
 _BASES = 4
 _WORTHWHILE = 4  # 2 n^2 operations of each product beside n^3 of an inverse: 2 gained a tenth of 400 samples, and 50 MB
-_RICHER = 4  # times that a basis is made richer at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
-_FURTHEST = 10.0  # times a weight of v0, to which targets are followed: points of the first survey are a decade apart
+_RICHER = 4  # times that a basis is extended at most: with 2, 3 and 4 of them 88, 118, 131 of 150 hard targets ended
+_FURTHEST = 10.0  # largest ratio of a weight to that in v0: points of the first survey are a decade apart
 
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
     """Weights near v0, whose inverse is known, for targets that are held out.
 
-    The kernels K_k are those of a bank, or one alone, the sum of all with the weights ``along`` (m,).
+    The kernels K_k are those of a bank, or with ``along`` (m,) the single kernel that is their sum with these weights.
     """
 
     bank: KernelBank
@@ -77,20 +77,20 @@ class Neighbourhood:
 
     @property
     def worthwhile(self) -> bool:
-        """Whether a target's own weights cost less here than by an inverse of their matrix."""
+        """Whether a minimum for one target costs less here than an inverse at its weights."""
         if foreign(self.inverse.H) or self.held_out.one is not None or self.held_out.basis is not None:
             return False
         products = self.held_out.folds.count * (5 + len(self.bank) * (8 + len(self.v0)))
         return bool(self.v0.any()) and _WORTHWHILE * products <= len(self.inverse.H)
 
     def ends(self, index: Array, tol: float) -> Ends:
-        """Where targets end near v0; those that do not are left out."""
+        """The ends of those targets that end near v0."""
         m = len(self.v0)
         values = self.inside.size * (1 + m) * (3 + len(self.bank))
         ends = []
-        for part in slices(len(index), max(1, _BASES * TILE_VALUES // values)):
+        for tile in slices(len(index), max(1, _BASES * TILE_VALUES // values)):
             with np.errstate(all="ignore"):  # a target whose numbers are not finite has not ended
-                ends.append(self._ends(index[part], tol))
+                ends.append(self._ends(index[tile], tol))
             if time_is_up():
                 break
         return Ends.joined(ends, m)
@@ -98,9 +98,9 @@ class Neighbourhood:
     def _ends(self, index: Array, tol: float) -> Ends:
         space = _Subspace.of(self, self.held_out.of_targets(index))
         v = np.tile(self.v0, (len(index), 1))
-        near = space.model.at(v)
-        ended = near.stationarities(v) <= tol  # value and gradient of the small model are those of L here
-        ends = [Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended])]
+        point = space.model.at(v)
+        ended = point.stationarities(v) <= tol  # at v0 the small model has the value and the gradient of L
+        ends = [Ends(index[ended], v[ended], point.errors[ended], point.slopes[ended], point.curvatures[ended])]
         for _ in range(_RICHER):
             if ended.all():
                 break
@@ -108,18 +108,23 @@ class Neighbourhood:
             v = v[~ended]
             space = space.of_targets(~ended)
             check_interrupted()
-            v = space.model.least(v, tol)
-            before = space.left(v)
-            space = space.richer(v, before)
-            left = space.left(v)
-            near = space.model.at(v)
-            digits = near.errors > ROUNDING * space.model.squares / space.model.count  # a difference of such squares
-            ended = digits & (near.stationarities(v) <= INNER * tol) & left.known(before, tol) & self._reached(v)
-            ends.append(Ends(index[ended], v[ended], near.errors[ended], near.slopes[ended], near.curvatures[ended]))
+            v = space.model.minimum(v, tol)
+            residuals_before = space.residuals(v)
+            space = space.richer(v, residuals_before)
+            residuals = space.residuals(v)
+            point = space.model.at(v)
+            digits = point.errors > ROUNDING * space.model.squares / space.model.count  # a difference of such squares
+            ended = (
+                digits
+                & (point.stationarities(v) <= INNER * tol)
+                & residuals.confirms(residuals_before, tol)
+                & self._within_reach(v)
+            )
+            ends.append(Ends(index[ended], v[ended], point.errors[ended], point.slopes[ended], point.curvatures[ended]))
         return Ends.joined(ends, len(self.v0))
 
-    def _reached(self, v: Array) -> Array:
-        """Whether no weight is so much larger than in v0 that its kernel's part of the inverse tells nothing."""
+    def _within_reach(self, v: Array) -> Array:
+        """Whether no weight is so much larger than in v0 that the inverse at v0 is of no use for its kernel."""
         return np.asarray(((v <= _FURTHEST * self.v0) | (self.v0 == 0.0)).all(axis=1))
 
     def coef(self, index: Array, v: Array) -> Array:
@@ -127,10 +132,10 @@ class Neighbourhood:
         Y = self.held_out.of_targets(index).Y
         if self.held_out.fit_intercept:
             Y = Y - Y.mean(axis=0)
-        found = np.empty(Y.shape)
-        for some in slices(len(index), max(1, TILE_VALUES // (2 * len(Y)))):  # some seven such blocks are held
-            found[:, some] = self._solved(Y[:, some], v[some])
-        return found
+        solution = np.empty(Y.shape)
+        for tile in slices(len(index), max(1, TILE_VALUES // (2 * len(Y)))):  # about seven such blocks are in memory
+            solution[:, tile] = self._solved(Y[:, tile], v[tile])
+        return solution
 
     def _solved(self, Y: Array, v: Array) -> Array:
         H = self.inverse.H
@@ -139,14 +144,14 @@ class Neighbourhood:
         def shifted(X: Array) -> Array:
             return X + np.einsum("tk,knt->nt", v, self._kernels_times(X))
 
-        def near(R: Array) -> Array:
+        def approximately_solved(R: Array) -> Array:
             return times(H, R)
 
-        X = near(Y)
-        steps = preconditioned_steps(shifted, near, Y - shifted(X))
+        X = approximately_solved(Y)
+        steps = preconditioned_steps(shifted, approximately_solved, Y - shifted(X))
         for step in islice(steps, MOST_STEPS):
             X += step.change
-            if (np.linalg.norm(step.left, axis=0) <= enough).all():
+            if (np.linalg.norm(step.residual, axis=0) <= enough).all():
                 break
         return X
 
@@ -170,15 +175,15 @@ class Neighbourhood:
         return np.ascontiguousarray(images.transpose(0, 2, 1)).reshape(-1, *X.shape)
 
     def trained(self, X: Array) -> Array:
-        """(K_TT(v0) + I)^-1 x on the samples of each fold, 0 on the others; so are the x."""
+        """(K_TT(v0) + I)^-1 x on the training samples of each fold, 0 on the others, where the x are 0 too."""
         H = self.inverse.H
         if isinstance(H, InverseByFolds):
             return H.trained(X)
-        found = unlocked_product(H, X.reshape(-1, X.shape[-1]).T).T.reshape(X.shape)
+        images = unlocked_product(H, X.reshape(-1, X.shape[-1]).T).T.reshape(X.shape)
         tests = self.held_out.folds.tests()
-        for each, V, factor in zip(found, tests, self.inverse.blocks.factors, strict=True):
-            each -= unlocked_product(solved(factor, each[:, V].T).T, rows_of(H, V))
-        return np.asarray(found * self.inside)
+        for rows, V, factor in zip(images, tests, self.inverse.blocks.factors, strict=True):
+            rows -= unlocked_product(solved(factor, rows[:, V].T).T, rows_of(H, V))
+        return np.asarray(images * self.inside)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,22 +191,22 @@ class _Subspace:
     """Bases of the folds of some targets: Z (F, t, n) are targets, B (F, t, q, n) has zeros outside the training sets,
     KB (m, F, t, q, n) are its products with the kernels."""
 
-    place: Neighbourhood
+    neighbourhood: Neighbourhood
     Z: Array
     B: Array
     KB: Array
 
     @classmethod
-    def of(cls, place: Neighbourhood, held_out: HeldOut) -> _Subspace:
-        """Of the coefficients at v0 and their derivatives."""
+    def of(cls, neighbourhood: Neighbourhood, held_out: HeldOut) -> _Subspace:
+        """The subspace of the coefficients at v0 and their derivatives."""
         means = held_out.training_means
         Z = (held_out.Y.T - means[:, :, None]).astype(float)
         F, t, n = Z.shape
-        m = len(place.v0)
-        empty = cls(place, Z, np.empty((F, t, 0, n)), np.empty((m, F, t, 0, n)))
-        first = empty.joined(place.trained(Z * place.inside)[:, :, None])
-        images = first.KB[:, :, :, 0].transpose(1, 2, 0, 3) * place.inside[:, :, None]
-        derivatives = place.trained(images.reshape(F, t * m, n)).reshape(F, t, m, n)
+        m = len(neighbourhood.v0)
+        empty = cls(neighbourhood, Z, np.empty((F, t, 0, n)), np.empty((m, F, t, 0, n)))
+        first = empty.joined(neighbourhood.trained(Z * neighbourhood.inside)[:, :, None])
+        images = first.KB[:, :, :, 0].transpose(1, 2, 0, 3) * neighbourhood.inside[:, :, None]
+        derivatives = neighbourhood.trained(images.reshape(F, t * m, n)).reshape(F, t, m, n)
         return first.joined(derivatives)
 
     @cached_property
@@ -209,7 +214,7 @@ class _Subspace:
         F, t, q, _ = self.B.shape
         m = len(self.KB)
         squares, products, right = np.zeros(t), np.empty((F, t, q * m, q * m)), np.empty((F, t, q * m))
-        for f, V in enumerate(self.place.held_out.folds.tests()):
+        for f, V in enumerate(self.neighbourhood.held_out.folds.tests()):
             images = self.KB[:, f][..., V].transpose(1, 2, 0, 3).reshape(t, q * m, len(V))
             z = self.Z[f][:, V]
             squares += (z**2).sum(axis=1)
@@ -217,26 +222,28 @@ class _Subspace:
             right[f] = np.matmul(images, z[:, :, None])[:, :, 0]
         inside = np.matmul(self.B, self.KB.swapaxes(-1, -2)).transpose(1, 2, 0, 3, 4)
         targets = np.matmul(self.B, self.Z[..., None])[..., 0]
-        return _SmallModel(inside, targets, products, right, squares, self.place.held_out.count)
+        return _SmallModel(inside, targets, products, right, squares, self.neighbourhood.held_out.count)
 
-    def of_targets(self, kept: Array) -> _Subspace:
-        return replace(self, Z=self.Z[:, kept], B=self.B[:, kept], KB=self.KB[:, :, kept])
+    def of_targets(self, mask: Array) -> _Subspace:
+        return replace(self, Z=self.Z[:, mask], B=self.B[:, mask], KB=self.KB[:, :, mask])
 
-    def left(self, v: Array) -> _Left:
-        """What the equations leave of the targets at weights v (t, m), and held-out residuals."""
+    def residuals(self, v: Array) -> _Residuals:
+        """The residuals of the equations at weights v (t, m), and the held-out residuals."""
         values, coef = self._at(v, self.model.solve(v, self.model.targets))
-        rest = self.Z - values
-        return _Left((rest - coef) * self.place.inside, rest * (1.0 - self.place.inside))
+        differences = self.Z - values
+        return _Residuals(
+            (differences - coef) * self.neighbourhood.inside, differences * (1.0 - self.neighbourhood.inside)
+        )
 
-    def richer(self, v: Array, left: _Left) -> _Subspace:
-        """With rough solutions of what the equations of the targets and their adjoints leave at weights v."""
-        place = self.place
-        adjoint = np.einsum("tk,kftn->ftn", v, place.applied(left.residuals)) * place.inside
+    def richer(self, v: Array, residuals: _Residuals) -> _Subspace:
+        """The subspace with approximate corrections for the residuals of the equations and their adjoints at v."""
+        neighbourhood = self.neighbourhood
+        adjoint = np.einsum("tk,kftn->ftn", v, neighbourhood.applied(residuals.held_out)) * neighbourhood.inside
         values, coef = self._at(v, self.model.solve(v, np.matmul(self.B, adjoint[..., None])[..., 0]))
-        sigma = (adjoint - values - coef) * place.inside
+        sigma = (adjoint - values - coef) * neighbourhood.inside
         F, t, n = sigma.shape
-        new = place.trained(np.stack([left.rho, sigma], axis=2).reshape(F, 2 * t, n))
-        return self.joined(new.reshape(F, t, 2, n))
+        vectors = neighbourhood.trained(np.stack([residuals.rho, sigma], axis=2).reshape(F, 2 * t, n))
+        return self.joined(vectors.reshape(F, t, 2, n))
 
     def _at(self, v: Array, c: Array) -> tuple[Array, Array]:
         """K(v) B c and B c: each (F, t, n)."""
@@ -244,43 +251,45 @@ class _Subspace:
         values = np.matmul(weights[..., None, :], self.KB)[..., 0, :].sum(axis=0)
         return values, np.matmul(c[..., None, :], self.B)[..., 0, :]
 
-    def joined(self, new: Array) -> _Subspace:
-        """With more vectors (F, t, r, n), made orthonormal; one that depends on the others becomes 0."""
+    def joined(self, vectors: Array) -> _Subspace:
+        """The subspace with more vectors (F, t, r, n), made orthonormal; a dependent vector becomes 0."""
         B = self.B
-        for j in range(new.shape[2]):
-            w = new[:, :, j]
+        for j in range(vectors.shape[2]):
+            w = vectors[:, :, j]
             before = np.linalg.norm(w, axis=-1)
-            for _ in range(2):  # once leaves what rounding made of a nearly dependent vector
+            for _ in range(2):  # a second time, because of rounding in nearly dependent vectors
                 w = w - np.matmul(np.matmul(B, w[..., None]).swapaxes(-1, -2), B)[..., 0, :]
             size = np.linalg.norm(w, axis=-1)
             scale = np.divide(1.0, size, out=np.zeros_like(size), where=size > 1e-12 * before)
             B = np.concatenate([B, (scale[..., None] * w)[:, :, None]], axis=2)
-        fresh = np.ascontiguousarray(B[:, :, self.B.shape[2] :])
-        images = self.place.applied(fresh.reshape(len(B), -1, B.shape[-1])).reshape(-1, *fresh.shape)
+        new_columns = np.ascontiguousarray(B[:, :, self.B.shape[2] :])
+        images = self.neighbourhood.applied(new_columns.reshape(len(B), -1, B.shape[-1])).reshape(
+            -1, *new_columns.shape
+        )
         return replace(self, B=B, KB=np.concatenate([self.KB, images], axis=3))
 
 
 @dataclass(frozen=True, eq=False)
-class _Left:
-    """What a subspace leaves: rho on the training samples, residuals on the others, each (F, t, n)."""
+class _Residuals:
+    """The residuals of a subspace: rho on the training samples, and held-out residuals, each (F, t, n)."""
 
     rho: Array
-    residuals: Array
+    held_out: Array
 
-    def known(self, before: _Left, tol: float) -> Array:
-        """Whether a richer subspace, this one, confirms a smaller one: shape (t,).
+    def confirms(self, previous: _Residuals, tol: float) -> Array:
+        """Whether these residuals, of a larger subspace, confirm the ``previous`` ones, of a smaller: shape (t,).
 
-        The equations are solved twice as well at least, and held-out residuals have changed by little: stationarity and
-        error are squares of these.
+        They do where rho is at most half as large, and held-out residuals have changed by little: stationarity and
+        error are squares of held-out residuals.
         """
-        rho, size = _norms(self.rho), _norms(self.residuals)
-        better = (2.0 * rho <= _norms(before.rho)) | (rho <= SINGULAR * size)
-        change = _norms(self.residuals - before.residuals)
+        rho, size = _norms(self.rho), _norms(self.held_out)
+        better = (2.0 * rho <= _norms(previous.rho)) | (rho <= SINGULAR * size)
+        change = _norms(self.held_out - previous.held_out)
         return np.asarray(better & (change**2 <= INNER * tol * size**2))
 
 
 def _norms(X: Array) -> Array:
-    """Of all folds of each target, (F, t, n): shape (t,)."""
+    """The norm of each target's vectors of all folds, (F, t, n): shape (t,)."""
     return np.sqrt(np.einsum("ftn,ftn->t", X, X))
 
 
@@ -293,7 +302,7 @@ class _SmallPoint:
     curvatures: Array
 
     def stationarities(self, v: Array) -> Array:
-        """What a step may gain, relative to the errors: as each_target.py measures it."""
+        """The predicted decrease of a step relative to the errors, as each_target.py measures it."""
         damping = MEASURED * np.einsum("tkk->tk", self.curvatures)
         return np.asarray(self.steps(v, damping)[1][:, 0] / self.errors)
 
@@ -349,27 +358,27 @@ class _SmallModel:
         curvatures = np.matmul(du.swapaxes(-1, -2), np.matmul(self.products, du)).sum(axis=0)
         return _SmallPoint(errors / self.count, slopes / self.count, curvatures / self.count)
 
-    def least(self, v: Array, tol: float) -> Array:
-        """A least point of each target, near v: shape (t, m)."""
+    def minimum(self, v: Array, tol: float) -> Array:
+        """A minimum of each target's error, by steps from v: shape (t, m)."""
         v = v.copy()
-        near = self.at(v)
-        errors, slopes, curvatures = near.errors, near.slopes, near.curvatures
+        point = self.at(v)
+        errors, slopes, curvatures = point.errors, point.slopes, point.curvatures
         damping, growth = np.full(len(v), FIRST_DAMPING), np.full(len(v), 2.0)
         scale = np.einsum("tkk->tk", curvatures).copy()
         for _ in range(MOST_STEPS):
-            steps, decreases = near.steps(v, damping[:, None] * scale)
+            steps, decreases = point.steps(v, damping[:, None] * scale)
             predicted = decreases[:, 0]
             if (predicted <= INNER**2 * tol * errors).all():
                 break
             trial = np.maximum(v + steps, 0.0)
-            there = self.at(trial)
+            trial_point = self.at(trial)
             ratio = np.full(len(v), -1.0)
-            np.divide(errors - there.errors, predicted, out=ratio, where=predicted > 0.0)
+            np.divide(errors - trial_point.errors, predicted, out=ratio, where=predicted > 0.0)
             accepted = ratio > ACCEPTED
             damping, growth = changed_damping(damping, growth, ratio)
             v[accepted] = trial[accepted]
-            errors[accepted] = there.errors[accepted]
-            slopes[accepted] = there.slopes[accepted]
-            curvatures[accepted] = there.curvatures[accepted]
+            errors[accepted] = trial_point.errors[accepted]
+            slopes[accepted] = trial_point.slopes[accepted]
+            curvatures[accepted] = trial_point.curvatures[accepted]
             np.maximum(scale, np.einsum("tkk->tk", curvatures), out=scale)
         return v

@@ -1,11 +1,11 @@
-"""A ridge of its own for each target, where targets share the weights w of the kernels.
+"""A separate ridge for each target, where targets share the weights w of the kernels.
 
     min over alpha_t > 0 of L_t(w / alpha_t)    for every target t,    L_t its held-out error (held_out.py)
 
-With w given that is the problem of one kernel, K = sum_k w_k K_k: its ridges are found as in each_target.py, by decades
-and then by rounds in one dimension whose candidates serve all targets. The ridge that the weights were learned with is
-one of the first candidates, so no target ends with a larger error than it has there. Of 1,000 targets and 400 samples,
-94 candidates led all to a stationarity of 1e-4.
+With w fixed this is the problem of one kernel, K = sum_k w_k K_k. Its ridges are found as in each_target.py, by a
+survey of decades and then by rounds in one dimension whose candidates serve all targets. The ridge with which the
+weights were learned is one of the first candidates, so no target ends with a larger error than with that ridge. For
+1,000 targets and 400 samples, 94 candidates gave all of them a stationarity of 1e-4.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def with_own_ridges(
 ) -> tuple[RidgeCVWeights, DualSolution]:
     """The same weights with the ridge of least held-out error for each target, and the machines on all samples.
 
-    A target that no ridge predicts better than its mean has one beside which the kernel is rounding.
+    A target that no ridge predicts better than its mean gets one so large that the kernel is rounding in comparison.
 
     Parameters
     ----------
@@ -53,47 +53,49 @@ def with_own_ridges(
 
     Returns
     -------
-    RidgeCVWeights with arrays (t,) of ``alpha``, ``errors`` and ``stationarities``; ``objective`` is what the weights
-    minimise, the error with the common ridge. The certificate is the worst of that of the weights with the common ridge
-    and those of the ridges with these weights. And DualSolution.
+    RidgeCVWeights with arrays (t,) of ``alpha``, ``errors`` and ``stationarities``, and the DualSolution. ``objective``
+    is the error with the common ridge, which the weights minimise. The certificate is the worst of two: that of the
+    weights with the common ridge, and that of the separate ridges with these weights.
     """
     units = np.array([spread(y) for y in Y.T])
     Z = Y / units
     combined = _combined(bank, weights.values)
     error = held_out_error(combined, Z, folds, fit_intercept)
-    found = each_target(error, tol, max_iter, first=[np.array([1.0 / weights.alpha])])
+    ends = each_target(error, tol, max_iter, first=[np.array([1.0 / weights.alpha])])
     ones = np.ones(1)
     if isinstance(error, ErrorInFeatures):
         gram = error.gram(ones)
     else:
         gram = combined.combine(ones)
     rounded = max(float(combined.traces()[0]) / ROUNDING, weights.alpha)
-    v = np.maximum(found.v[:, 0], 1.0 / rounded)
+    v = np.maximum(ends.v[:, 0], 1.0 / rounded)
     coef, beyond = np.zeros((2, *Y.shape))
     intercept = np.empty(len(units))
     gap = 0.0
-    for each in np.unique(v):
-        own = np.flatnonzero(v == each)
-        solution = RidgeMachine(1.0 / float(each), fit_intercept).solve(gram, Z[:, own])
-        coef[:, own] = solution.coef * units[own]
+    for inverse_ridge in np.unique(v):
+        members = np.flatnonzero(v == inverse_ridge)
+        solution = RidgeMachine(1.0 / float(inverse_ridge), fit_intercept).solve(gram, Z[:, members])
+        coef[:, members] = solution.coef * units[members]
         if solution.beyond is not None:
-            beyond[:, own] = solution.beyond * units[own]
-        intercept[own] = solution.intercept * units[own]
+            beyond[:, members] = solution.beyond * units[members]
+        intercept[members] = solution.intercept * units[members]
         gap = max(gap, solution.gap)
-    largest = Certificate.stationarity(float(found.stationarity.max()), 1.0)
+    largest = Certificate.stationarity(float(ends.stationarity.max()), 1.0)
     assert weights.certificate is not None
     answer = replace(
         weights,
         certificate=worst([weights.certificate, largest]),
         converged=weights.converged and largest.reached(tol),
-        n_iter=weights.n_iter + found.n_iter,
+        n_iter=weights.n_iter + ends.n_iter,
         alpha=1.0 / v,
-        errors=RegressionUnits(1.0, units).squared(found.errors),
-        stationarities=found.stationarity,
+        errors=RegressionUnits(1.0, units).squared(ends.errors),
+        stationarities=ends.stationarity,
     )
-    known = gap <= 0.05
-    rest = beyond if beyond.any() else None
-    return answer, DualSolution(coef, intercept, 0.0, 0.0, coef, gap, known, n_iter=1, warm=coef, beyond=rest)
+    converged = gap <= 0.05
+    nonzero_beyond = beyond if beyond.any() else None
+    return answer, DualSolution(
+        coef, intercept, 0.0, 0.0, coef, gap, converged, n_iter=1, warm=coef, beyond=nonzero_beyond
+    )
 
 
 def own_ridges_of(
@@ -114,7 +116,7 @@ def own_ridges_of(
 
 @dataclass(frozen=True, eq=False)
 class AlongWeights(Criterion):
-    """L(c w), as a criterion of the one number c: no matrix of the kernel with the weights w is stored.
+    """L(c w), as a criterion of the number c; no matrix of the kernel with the weights w is stored.
 
     ``bank`` and ``Y`` are those of the criterion ``error`` of all kernels.
     """
@@ -154,48 +156,48 @@ class AlongWeights(Criterion):
         return Tall(point.v, np.array([near.slope @ self.w]), np.array([[near.curved(self.w)]]))
 
     def shared(self, v: Array) -> SharedWeights | None:
-        whole = self.error.shared(v[0] * self.w)
-        if whole is None:
+        shared = self.error.shared(v[0] * self.w)
+        if shared is None:
             return None
-        return SharedAlong(v, whole, self.w)
+        return SharedAlong(v, shared, self.w)
 
 
 @dataclass(frozen=True, eq=False)
 class SharedAlong(SharedWeights):
-    """c w for all targets; ``whole`` are these weights of all kernels."""
+    """The weights c w for all targets; ``of_all_kernels`` are the same as weights of the bank's kernels."""
 
-    whole: SharedWeights
+    of_all_kernels: SharedWeights
     w: Array
 
     def errors(self, index: Array) -> Array:
-        return self.whole.errors(index)
+        return self.of_all_kernels.errors(index)
 
     def coef(self, index: Array) -> Array | None:
-        return self.whole.coef(index)
+        return self.of_all_kernels.coef(index)
 
     def ends(self, index: Array, tol: float, along: Array | None = None) -> Ends:
-        return self.whole.ends(index, tol, self.w)
+        return self.of_all_kernels.ends(index, tol, self.w)
 
     def coef_near(self, index: Array, v: Array) -> Array | None:
-        return self.whole.coef_near(index, v * self.w)
+        return self.of_all_kernels.coef_near(index, v * self.w)
 
     def models(self, index: Array) -> TargetModels:
-        found = TargetModels(np.empty((len(index), 1)), np.empty((len(index), 1, 1)))
-        for part in slices(len(index), max(1, TILE_VALUES // len(self.w) ** 2)):
-            near = self.whole.models(index[part])
-            found.slopes[part, 0] = near.slopes @ self.w
-            found.curvatures[part, 0, 0] = np.einsum("j,tjk,k->t", self.w, near.curvatures, self.w)
-        return found
+        models = TargetModels(np.empty((len(index), 1)), np.empty((len(index), 1, 1)))
+        for tile in slices(len(index), max(1, TILE_VALUES // len(self.w) ** 2)):
+            of_all_kernels = self.of_all_kernels.models(index[tile])
+            models.slopes[tile, 0] = of_all_kernels.slopes @ self.w
+            models.curvatures[tile, 0, 0] = np.einsum("j,tjk,k->t", self.w, of_all_kernels.curvatures, self.w)
+        return models
 
 
 def _combined(bank: KernelBank, w: Array) -> KernelBank:
-    """The kernel of these weights, a bank of one: by its features where they are known, and fewer than samples."""
-    known = bank.by_features() if w.any() else None
-    if known is not None and not is_sparse(known[0].F) and known[0].n_features < bank.shape[0]:
-        factors, scale = known
+    """The kernel with these weights as a bank of one: by its features, if they are known and fewer than samples."""
+    features = bank.by_features() if w.any() else None
+    if features is not None and not is_sparse(features[0].F) and features[0].n_features < bank.shape[0]:
+        factors, scale = features
         roots = scale * np.sqrt(np.repeat(w, factors.sizes))
-        kept = np.flatnonzero(roots)
-        F = scaled_columns(taken(factors.F, kept, axis=1), roots[kept])
-        return FactorBank(F, F, np.array([len(kept)]), np.arange(len(kept)))
+        nonzero = np.flatnonzero(roots)
+        F = scaled_columns(taken(factors.F, nonzero, axis=1), roots[nonzero])
+        return FactorBank(F, F, np.array([len(nonzero)]), np.arange(len(nonzero)))
     half = pack(np.asarray(bank.combine(w).dense(), dtype=np.float64))
     return PackedBank(Precomputed(1, bank.shape[0]), half[None], bank.shape[0])

@@ -1,21 +1,21 @@
-"""What a kernel matrix leaves of targets that are held out fold by fold, and its derivative in that matrix.
+"""The residuals of targets that are held out fold by fold, their error, and its derivative in the kernel matrix.
 
     L(K) = sum over folds V of |r_V|^2 / n,    r_V = y_V - f_V,   f the machine trained on the samples T outside V
 
-of kernel ridge regression with ridge 1. All folds follow from one inverse H = (K + I)^-1 on all samples: with
+for kernel ridge regression with ridge 1. All folds follow from one inverse H = (K + I)^-1 on all samples: with
 z = y - mean(y_T) (z = y without intercept),
 
     r_V = (H_VV)^-1 (H z)_V,    q = H_:V r_V - H z    (minus the coefficients of the machine on T, 0 on V)
     dr_V = (H_VV)^-1 H_V: dK q,    dL = <M, dK>,   M = (2 / n) sum_V p q',    p = H_:V (H_VV)^-1 r_V
 
-so that the residuals of all folds cost one factorisation, and the derivative in K a few products more, whatever K is
-made of. Several targets have the same H; their errors are added.
+so that the residuals of all folds take one factorisation, and the derivative in K a few products more, however K is
+composed. Several targets have the same H; their errors are added.
 
 The first two identities are those of a partitioned inverse (of one sample: Allen's PRESS); the third is the derivative
 of the first with dH = -H dK H.
 
-Columns F without penalty (fixed.py) take the place of the mean: their coefficients are those of generalised least
-squares on the samples of T. The machine on all samples is the first part of
+Columns F without penalty (fixed.py) replace the mean: their coefficients b are those of generalised least squares on
+the samples of T. The machine on all samples has the coefficients a of
 
     [ K + I   F ] [ a ]   [ y ]                [ K + I   F ]^{-1}   [ H   . ]
     [ F'      0 ] [ b ] = [ 0 ]        with    [ F'      0 ]      = [ .   . ],
@@ -24,8 +24,8 @@ so the same identities of a partitioned inverse give the residuals of all folds,
 basis B of the columns and P = I - B B' is P (P K P + I)^{-1} P; again dH = -H dK H. Where the samples of T do not
 determine b, H_VV is singular.
 
-H and M are arrays of the library that K is of, and stay on its device; all that has a column for each fold or target is
-NumPy's.
+H and M are arrays of the same library as K, and stay on its device; arrays with a column for each fold or target are
+NumPy arrays.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class Inverse:
-    """H of a kernel matrix, H times 1, and the blocks of the folds: what the residuals of any targets follow from.
+    """H of a kernel matrix, H times 1, and the blocks of the folds, which give the residuals of any targets.
 
-    H is an array, or in the blocks of the folds.
+    H is an array or an ``InverseByFolds``.
     """
 
     H: Any
@@ -85,12 +85,13 @@ class Inverse:
 class HeldOut:
     """Targets Y of shape (n, t) that are held out fold by fold.
 
-    ``one`` is the constant function in other coordinates of each fold; 1 for each sample if not given. ``basis`` (n, p)
-    is an orthonormal one of columns without penalty, where there are some; ``fit_intercept`` is then False.
+    ``one`` is the constant function in the coordinates of each fold, where these are not the samples; None where it is
+    1 for each sample. ``basis`` (n, p) is an orthonormal basis of the columns without penalty, where there are some;
+    ``fit_intercept`` is then False.
 
     With ``units`` (t,) the targets are the columns of Y divided by these, less their means where there is an intercept.
-    Y is then whatever gives columns as ``Y[:, index]``, and both take place where they are read: no copy of all targets
-    is made.
+    Y may then be any object that returns columns as ``Y[:, index]``. Columns are divided and centred when they are
+    read, so no copy of all targets is made.
     """
 
     Y: Array
@@ -123,7 +124,7 @@ class HeldOut:
         return replace(self, Y=self.Y[rows], folds=self.folds.of_rows(rows), one=one)
 
     def weighted(self, weight: Array) -> HeldOut:
-        """The same with weights of the samples, of shape (n,), for kernel matrices multiplied by their roots.
+        """The targets with weights of the samples, (n,), for kernel matrices multiplied by the roots of these weights.
 
         Raises
         ------
@@ -143,25 +144,25 @@ class HeldOut:
                 Y = about_means(Y)
         return replace(self, Y=Y, units=None)
 
-    def parts(self, index: Array | None = None) -> Iterator[tuple[HeldOut, Array]]:
-        """The targets, or these of them, some at a time, with their numbers."""
+    def tiles(self, index: Array | None = None) -> Iterator[tuple[HeldOut, Array]]:
+        """All targets, or those of ``index``, a tile of them at a time, with their numbers."""
         if index is None:
             index = np.arange(self.Y.shape[1])
-        for part in slices(len(index), max(1, TILE_VALUES // len(self.Y))):
-            yield self.of_targets(index[part]), index[part]
+        for tile in slices(len(index), max(1, TILE_VALUES // len(self.Y))):
+            yield self.of_targets(index[tile]), index[tile]
 
     def residuals(self, K: Any) -> Residuals | None:
-        """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
+        """The residuals for a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
         inverse = self.inverse(K)
         if inverse is None:
             return None
-        left = self.left(inverse)
-        if np.isfinite(left.errors).all():
-            return left
+        residuals = self.residuals_of(inverse)
+        if np.isfinite(residuals.errors).all():
+            return residuals
         return None
 
     def inverse(self, K: Any) -> Inverse | None:
-        """What any targets share; K is overwritten. None where K + I is singular in floating point."""
+        """The inverse that all targets share; K is overwritten. None where K + I is singular in floating point."""
         try:
             if self.basis is not None:
                 project(K, self.basis)
@@ -174,7 +175,7 @@ class HeldOut:
         return self._with_ones(H, blocks)
 
     def inverse_by_folds(self, bank: KernelBank, v: Array) -> Inverse | None:
-        """The same of sum_k v_k K_k, in half of the memory; where there is no ``basis``."""
+        """The inverse for sum_k v_k K_k in half of the memory; only where there is no ``basis``."""
         try:
             H = InverseByFolds.of(bank, v, self.folds)
         except np.linalg.LinAlgError:
@@ -184,8 +185,8 @@ class HeldOut:
     def _with_ones(self, H: Any, blocks: Blocks) -> Inverse:
         return Inverse(H, times(H, self.ones[:, None])[:, 0], blocks)
 
-    def left(self, inverse: Inverse) -> Residuals:
-        """What a kernel matrix leaves of the targets."""
+    def residuals_of(self, inverse: Inverse) -> Residuals:
+        """The residuals of the targets for a kernel matrix with this inverse."""
         targets = times(inverse.H, self.Y)
         R = inverse.blocks.solve(self.centred(targets, inverse.ones, self.folds))
         errors: Array = (R**2).sum(axis=0) / self.count
@@ -193,13 +194,13 @@ class HeldOut:
 
     def constants(self) -> Array:
         """L(0) of each target, the error of the predictor that is constant: shape (t,)."""
-        return np.concatenate([some._constants() for some, _ in self.parts()])
+        return np.concatenate([tile._constants() for tile, _ in self.tiles()])
 
     def _constants(self) -> Array:
-        rest = self.centred(self.Y, self.ones, self.folds)
+        residuals = self.centred(self.Y, self.ones, self.folds)
         if self.basis is not None:
-            rest = self._without_kernel(self.basis)
-        return np.asarray((rest**2).sum(axis=0)) / self.count
+            residuals = self._without_kernel(self.basis)
+        return np.asarray((residuals**2).sum(axis=0)) / self.count
 
     def constant(self) -> float:
         """L(0), summed over the targets."""
@@ -207,20 +208,20 @@ class HeldOut:
 
     def _without_kernel(self, basis: Array) -> Array:
         """The residuals where K is zero, of ordinary least squares on the training samples: shape (n, t)."""
-        rest = self.Y - basis @ (basis.T @ self.Y)
+        residuals = self.Y - basis @ (basis.T @ self.Y)
         for V in self.folds.tests():
             B = basis[V]
-            rest[V] += B @ np.linalg.solve(np.eye(B.shape[1]) - B.T @ B, B.T @ rest[V])
-        return rest
+            residuals[V] += B @ np.linalg.solve(np.eye(B.shape[1]) - B.T @ B, B.T @ residuals[V])
+        return residuals
 
-    def slope(self, at: Residuals) -> Any:
+    def slope(self, residuals: Residuals) -> Any:
         """M with dL = <M, dK>: shape (n, n), not symmetric."""
-        U = at.blocks.solve(at.values)
-        M = _arrays.zeros(at.H, tuple(at.H.shape))
+        U = residuals.blocks.solve(residuals.values)
+        M = _arrays.zeros(residuals.H, tuple(residuals.H.shape))
         for t in range(self.Y.shape[1]):
-            own = slice(t, t + 1)
-            P = _columns(at.H, self.folds, U[:, own])[:, :, 0]
-            Q = self.directions(at, self.folds, at.values[:, own], own)[:, :, 0]
+            column = slice(t, t + 1)
+            P = _columns(residuals.H, self.folds, U[:, column])[:, :, 0]
+            Q = self.directions(residuals, self.folds, residuals.values[:, column], column)[:, :, 0]
             if foreign(M):
                 M += 2.0 / self.count * (like(M, P) @ like(M, Q).T)
             else:
@@ -231,12 +232,12 @@ class HeldOut:
         """(H z)_V in the rows of each fold: shape (n, t)."""
         return targets - self._means(folds)[folds.labels] * ones[:, None]
 
-    def directions(self, at: Residuals, folds: Folds, R: Array, own: slice) -> Array:
+    def directions(self, residuals: Residuals, folds: Folds, R: Array, tile: slice) -> Array:
         """q of every fold for some targets, whose residuals are R: shape (n, F, targets)."""
-        Q = _columns(at.H, folds, R)
-        Q -= at.targets[:, None, own]
+        Q = _columns(residuals.H, folds, R)
+        Q -= residuals.targets[:, None, tile]
         if self.fit_intercept:
-            Q += at.ones[:, None, None] * self._means(folds)[:, own]
+            Q += residuals.ones[:, None, None] * self._means(folds)[:, tile]
         Q[np.arange(len(Q)), folds.labels] = 0.0
         return Q
 
@@ -247,13 +248,13 @@ class HeldOut:
 
     @cached_property
     def training_means(self) -> Array:
-        """What is subtracted from the targets of each fold, the means of its training samples or 0: shape (F, t)."""
+        """The numbers subtracted from the targets of each fold: the means of its training samples, or 0; (F, t)."""
         return self._means_of(self.folds)
 
     def _means_of(self, folds: Folds) -> Array:
-        none = np.zeros((folds.count, self.Y.shape[1]))
+        zeros = np.zeros((folds.count, self.Y.shape[1]))
         if not self.fit_intercept:
-            return none
+            return zeros
         return folds.training_means(self.Y, self.ones)
 
 
@@ -277,13 +278,13 @@ def _columns(H: Any, folds: Folds, U: Array) -> Array:
         return H.beyond_folds(U)
     if folds.single:
         return np.asarray(host(H))[:, :, None] * U
-    found = np.empty((len(U), folds.count, U.shape[1]))
+    columns = np.empty((len(U), folds.count, U.shape[1]))
     for f, V in enumerate(folds.tests()):
         if foreign(H):
-            found[:, f] = unlocked_product(taken(H, V, axis=1), U[V])
+            columns[:, f] = unlocked_product(taken(H, V, axis=1), U[V])
         else:
-            found[:, f] = unlocked_product(U[V].T, rows_of(H, V)).T
-    return found
+            columns[:, f] = unlocked_product(U[V].T, rows_of(H, V)).T
+    return columns
 
 
 def rows_of(H: Any, V: Array) -> Any:
@@ -304,7 +305,7 @@ def _inverse(K: Any) -> Any:
 
 
 def unlocked_product(A: Any, B: Array) -> Array:
-    """A B by SciPy's BLAS, without Python's lock: folds are on several threads."""
+    """A B by SciPy's BLAS, without Python's lock, because folds are computed on several threads."""
     if foreign(A):
         return _linalg.product(A, B)
     return lapack.gemm(A, B)

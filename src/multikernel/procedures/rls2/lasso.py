@@ -6,14 +6,15 @@ With the scaled features G = X diag(sqrt s) and a = diag(sqrt s) b, minimising o
 
 so no n x n matrix is needed. At the optimum the correlation G_j'(y - G b) is alpha |b|_1 times the sign of b_j where
 b_j != 0, and not larger elsewhere: b is the Lasso's solution for that penalty, a point of the path of least angle
-regression. The features that take part, those in use and those whose correlation is too large, are solved for exactly,
-alternately with the correlations of all features. The problem on a few features, with P = G'G and h = G'y,
+regression. The problem on a working set of features, those with b_j != 0 and those whose correlation is too large, is
+solved exactly, alternately with the correlations of all features. The problem on a few features, with P = G'G and
+h = G'y,
 
     min_b  1/2 b'P b - h'b + alpha/2 |b|_1^2
 
-is solved by finding the signs of its solution one at a time. For given signs s of the variables that are not zero b
-solves (P + alpha s s') b = h. A variable enters with the sign of its slope where that exceeds alpha |b|_1, and leaves
-where its sign would turn.
+is solved by finding the signs of its solution one at a time. For fixed signs s of the nonzero variables, b solves
+(P + alpha s s') b = h. A variable enters with the sign of its slope where the slope exceeds alpha |b|_1, and leaves
+where its sign would change.
 """
 
 from __future__ import annotations
@@ -74,12 +75,12 @@ def linear_rls2(
     target : array (n,)
     alpha : float > 0
     scaling : array (p,) >= 0, the factors s_j
-    fit_intercept : bool, whether the mean of the target is taken off first
+    fit_intercept : bool, whether the mean of the target is subtracted first
     tol : float, the relative duality gap that counts as converged; the solution is exact up to rounding
     max_iter : int, how often the correlations of all features are computed at most
     start : array (p,), an earlier solution's b, its ``scaled_coef``
-    sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given
-    observe : called each time the correlations of all features are known
+    sample_weight : array (n,) > 0, the weights of the squared losses; 1 if not given
+    observe : called each time the correlations of all features are computed
     """
     units = RegressionUnits.of(target)
     targets = CentredTargets.of(target / units.target, fit_intercept, sample_weight)
@@ -94,7 +95,7 @@ def linear_rls2(
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)
     value = units.squared(best.value)
-    found = LinearWeights(
+    linear_weights = LinearWeights(
         weights,
         value,
         best.certificate,
@@ -108,21 +109,21 @@ def linear_rls2(
     )
     C = targets.coefficients(units.target * best.residual[:, None] / alpha)
     intercept = units.target * targets.intercept
-    return found, DualSolution(C, intercept, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+    return linear_weights, DualSolution(C, intercept, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
 def _path(
     columns: Any, root: Array, y: Array, alpha: float, b: Array, max_iter: int, observe: Observer
 ) -> tuple[_Fit, list[float]]:
-    """The best b, and the gap after each look at all features."""
+    """The best b, and the gap each time that the correlations of all features are computed."""
     best = _Fit.at(columns, root, y, b, alpha)
     history = list[float]()
     with one_blas_thread(0):  # products with vectors, and systems of a few features
         for n_iter in range(1, max_iter + 1):
-            part = best.taking_part()
-            G = as_dense(columns[:, part]) * root[part]
+            features = best.working_features()
+            G = as_dense(columns[:, features]) * root[features]
             b = np.zeros(len(root))
-            b[part] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[part])
+            b[features] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[features])
             fit = _Fit.at(columns, root, y, b, alpha)
             history.append(fit.certificate.value)
             observe(Event(n_iter, fit.certificate, value=fit.value))
@@ -152,8 +153,8 @@ class _Fit:
 
     @classmethod
     def at(cls, columns: Any, root: Array, y: Array, b: Array, alpha: float) -> _Fit:
-        used = np.flatnonzero(b)
-        residual = y - np.asarray(columns[:, used] @ (root * b)[used])
+        nonzero = np.flatnonzero(b)
+        residual = y - np.asarray(columns[:, nonzero] @ (root * b)[nonzero])
         correlation = root * np.asarray(columns.T @ residual)
         square = float(residual @ residual)
         size = float(np.abs(b).sum())
@@ -165,13 +166,13 @@ class _Fit:
 
     @property
     def entering(self) -> Array:
-        """The features that b leaves out though their correlation exceeds the threshold."""
+        """The features with b_j = 0 whose correlation exceeds the threshold."""
         return np.flatnonzero((np.abs(self.correlation) > (1.0 + SINGULAR) * self.threshold) & (self.b == 0))
 
-    def taking_part(self) -> Array:
-        """The features in use, and of those to enter the 32 most correlated ones; then all correlations are new.
+    def working_features(self) -> Array:
+        """The features with b_j != 0, and of those to enter the 32 most correlated ones.
 
-        16 or 64 take as long, with more or fewer looks at all features.
+        16 or 64 take as long, with more or fewer computations of all correlations.
         """
         entering = self.entering
         first = np.argsort(-np.abs(self.correlation[entering]), kind="stable")[:32]
@@ -190,9 +191,9 @@ class ActiveSet:
     alpha: float
 
     def solve(self, b: Array) -> Array:
-        """The solution, from b on: signs that are right are kept."""
+        """The solution, starting from b, whose correct signs are kept."""
         b, signs = self._settled(b, np.sign(b))
-        refused = np.zeros(len(b), dtype=bool)  # variables that left as soon as they entered: rounding let them in
+        refused = np.zeros(len(b), dtype=bool)  # variables that left as soon as they entered, because of rounding
         for _ in range(10 * len(b) + 100):  # rounding may let variables enter and leave alternately
             slopes = self.h - self.P @ b
             sizes = np.where((b == 0) & ~refused, np.abs(slopes), 0.0)
@@ -221,7 +222,7 @@ class ActiveSet:
                 if not wrong.any():
                     b[S] = x
                     break
-                # the part of the way to x on which the first of them reaches zero; none where it is there already
+                # the fraction of the step to x at which the first of them reaches zero; 0 if it is zero already
                 ratios = np.where(wrong, 0.0, np.inf)
                 before = b[S]
                 np.divide(before, before - x, out=ratios, where=wrong & (before != x))

@@ -5,12 +5,12 @@ constant and the factor alpha,
 
     1/2 |V d' - u|^2,      V = L^{-1} W,   u = V d + 1/2 L^{-1} Y        (several targets: one below the other),
 
-the least-squares problem of the paper's alternation, whitened. An active set solves it. Its solution is the next d
-where J falls enough there; otherwise the step towards it is shortened until J does.
+the least-squares problem of the paper's alternation, whitened. It is solved by an active-set method. Its solution is
+the next d where J falls enough there; otherwise the step towards it is shortened until J does.
 
-Steps are taken on a working set: the kernels with a weight, and those whose score v_k = tr C'R_k C deserved one when
-the scores of all kernels were last computed. All are computed where the working set is nearly solved; they give the
-certificate, and the kernels that the working set still lacks.
+Steps are taken on a working set: the kernels with positive weight, and those whose score v_k = tr C'R_k C was large
+enough for a weight when the scores of all kernels were last computed. All scores are computed again when the problem on
+the working set is nearly solved; they give the certificate, and the kernels to be added.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from multikernel.procedures.simplex_least_squares import nearest_point
 
 
 class _Stage(Enum):
-    """Where the search on the working set is; the scores of all kernels are computed in every stage but MOVING."""
+    """The stage of the search on the working set; the scores of all kernels are computed in every stage but MOVING."""
 
     FIRST = "no scores are known yet"
     MOVING = "steps are taken on the working set"
@@ -50,42 +50,42 @@ def newton(
     scores: Array | None = None,
     observe: Observer = silent,
 ) -> tuple[ScaledWeights, RidgePoint]:
-    """Minimise J over the simplex from ``start`` on; kernels are scaled already.
+    """Minimise J over the simplex from ``start`` on, for kernels that are scaled already.
 
     ``scores`` are those of the solution of a similar problem: they show which kernels are likely to get a weight.
-    ``observe`` is called after each step, with the gap over the kernels that take part.
+    ``observe`` is called after each step, with the gap over the working set.
     """
     if scores is None:
         likely = np.zeros(len(bank), dtype=bool)
     else:
         likely = scores >= 0.9 * scores.max()  # these take part first
     working = _WorkingSet.of(bank, start, likely)
-    work = ridge.space(tol), ridge.space(tol)
-    point = ridge.at(working.bank, working.d, work[0])
+    buffers = ridge.space(tol), ridge.space(tol)
+    point = ridge.at(working.bank, working.d, buffers[0])
     history: list[float] = []
     n_iter = 0
     stage = _Stage.FIRST if scores is None else _Stage.MOVING
     last: tuple[float, float] | None = None  # the value and the gap before
     while True:
-        W, own = point.products(working.bank)
-        here = point.gap(float(own.max()))
-        observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
-        stalled = last is not None and point.value > last[0] - ROUNDING * abs(last[0]) and here >= last[1]
+        W, working_scores = point.products(working.bank)
+        gap = point.gap(float(working_scores.max()))
+        observe(Event(n_iter + 1, Certificate("duality gap", gap), value=point.value))
+        stalled = last is not None and point.value > last[0] - ROUNDING * abs(last[0]) and gap >= last[1]
         if n_iter >= max_iter or time_is_up():
             stage = _Stage.OVER
-        elif here <= 0.8 * tol or stalled:  # the kernels that do not take part may add the rest
+        elif gap <= 0.8 * tol or stalled:  # the kernels that do not take part may add the rest
             stage = _Stage.SOLVED
         if stage is not _Stage.MOVING:
             v = bank.quad(point.C)
             history.append(point.gap(float(v.max())))
-            missing = working.without(v > working.d @ own)
+            missing = working.without(v > working.d @ working_scores)
             if history[-1] <= tol or stage is _Stage.OVER or (stage is _Stage.SOLVED and not missing.any()):
                 break
             if missing.any():
                 working = _WorkingSet.of(bank, working.over_all(len(bank)), missing)
-                W, own = point.products(working.bank)
-        advanced = _step(working, point, W, own, work[(n_iter + 1) % 2])
-        last = (point.value, here)
+                W, working_scores = point.products(working.bank)
+        advanced = _step(working, point, W, working_scores, buffers[(n_iter + 1) % 2])
+        last = (point.value, gap)
         if advanced is not None:
             working, point = advanced
             n_iter += 1
@@ -93,7 +93,7 @@ def newton(
         elif stage is _Stage.MOVING:
             stage = _Stage.SOLVED
         else:
-            break  # not even with the missing kernels does J fall; they would be missing here again
+            break  # J does not fall even with the missing kernels, which would be missing again
     d = working.over_all(len(bank))
     certificate = Certificate("duality gap", history[-1])
     observe(Event(n_iter + 1, certificate, value=point.value))
@@ -105,16 +105,16 @@ def newton(
 
 @dataclass(frozen=True, eq=False)
 class _WorkingSet:
-    """The kernels that take part: their positions, their bank in double precision, and their weights."""
+    """The kernels of the working set: their positions, their bank in double precision, and their weights."""
 
     index: Array
     bank: KernelBank
     d: Array
 
     @classmethod
-    def of(cls, bank: KernelBank, weights: Array, further: Array) -> _WorkingSet:
-        """The kernels with a weight, and further ones given by a mask."""
-        index = np.flatnonzero((weights > 0) | further)
+    def of(cls, bank: KernelBank, weights: Array, added: Array) -> _WorkingSet:
+        """The kernels with positive weight, and those of the mask ``added``."""
+        index = np.flatnonzero((weights > 0) | added)
         return cls(index, bank.exact(index), weights[index])
 
     def without(self, mask: Array) -> Array:
@@ -131,9 +131,9 @@ class _WorkingSet:
 
 
 def _step(
-    working: _WorkingSet, point: RidgePoint, W: Array, scores: Array, work: Array
+    working: _WorkingSet, point: RidgePoint, W: Array, scores: Array, buffer: Array
 ) -> tuple[_WorkingSet, RidgePoint] | None:
-    """The next weights and the ridge there, whose factor goes to ``work``; None where J falls no further."""
+    """The next weights and the ridge there, whose factor is written to ``buffer``; None where J falls no further."""
     Y = point.ridge.Y
     n = len(Y)
     V = point.whitened(W.T.reshape(-1, n).T).T.reshape(W.shape[1], -1).T
@@ -144,7 +144,7 @@ def _step(
     length = 1.0
     while slope < rounding and length > SHORTEST:
         d = working.d + length * step
-        trial = point.ridge.at(working.bank, d, work)
+        trial = point.ridge.at(working.bank, d, buffer)
         change = trial.value - point.value
         if change <= ARMIJO * length * slope + rounding:
             return replace(working, d=d), trial

@@ -1,13 +1,14 @@
 """Ridge regression at given weights of RLS2, and the bound of the optimum that it gives.
 
-In units of alpha / 2 the value is the ridge machine's, J = tr Y'(R + alpha I)^{-1} Y. For any coefficients C, with the
-scores v_k = tr C'R_k C and C scaled at best,
+In units of alpha / 2 the value is that of the ridge machine, J = tr Y'(R + alpha I)^{-1} Y. For any coefficients C,
+with the scores v_k = tr C'R_k C and the best multiple of C,
 
     (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
 
-is at most the optimum. At C that solve the system, tr C'Y = J = alpha |C|^2 + tr C'R C, that is J - J e / (J + e) with
-e = max_k v_k - tr C'R C; the gap of C itself is the machine's. It is relative to the smaller of J and
-|Y|^2 / alpha - J, which is what kernels explain. Where alpha is large, values are returned less |Y|^2 / alpha.
+is at most the optimum. If C solves the system, then tr C'Y = J = alpha |C|^2 + tr C'R C, and the bound is
+J - J e / (J + e) with e = max_k v_k - tr C'R C; the machine's gap is that of C itself. The gap is relative to the
+smaller of J and |Y|^2 / alpha - J, the part that the kernels explain. Where alpha is large, values are returned less
+|Y|^2 / alpha.
 """
 
 from __future__ import annotations
@@ -49,28 +50,28 @@ class Ridge:
         return float(np.vdot(self.Y, self.Y)) / self.alpha
 
     def space(self, tol: float = 0.0) -> Array:
-        """Where a solution keeps its factor, (n, n) in Fortran order.
+        """A buffer for the factor of a solution, (n, n) in Fortran order.
 
-        Of many samples one half in single precision, with which weights reach a gap of ``tol`` unless that is very
-        small.
+        For many samples, and unless ``tol`` is very small, one for a triangle in single precision, which suffices for a
+        gap of ``tol``.
         """
         n = len(self.Y)
-        if n >= RLS2_HALF_FROM and tol >= 1e-5:  # for a smaller gap the steps of half a factor are not good enough
+        if n >= RLS2_HALF_FROM and tol >= 1e-5:  # for a smaller gap, steps with this factor are not accurate enough
             return half_factor_space(n)
         return np.empty((n, n), order="F")
 
-    def at(self, bank: KernelBank, d: Array, work: Array) -> RidgePoint:
-        """The solution at the weights d of all kernels of the bank; ``work``, from ``space``, is written to.
+    def at(self, bank: KernelBank, d: Array, buffer: Array) -> RidgePoint:
+        """The solution at the weights d of all kernels of the bank; ``buffer``, from ``space``, is overwritten.
 
-        By the Cholesky factor L of R + alpha I; by the spectrum of R where rounding spoils the factor.
+        It is found by the Cholesky factor L of R + alpha I, or by the spectrum of R where this factor is inaccurate.
         """
         gram = bank.combine(d)
         factored = self._in_features(gram)
-        if factored is None and work.dtype == np.float32:
-            factored = self._roughly_factored(gram, work)
-            work = np.empty((0, 0))
+        if factored is None and buffer.dtype == np.float32:
+            factored = self._roughly_factored(gram, buffer)
+            buffer = np.empty((0, 0))
         if factored is None:
-            factored = self._factored(gram, work if work.size else np.empty(gram.shape, order="F"))
+            factored = self._factored(gram, buffer if buffer.size else np.empty(gram.shape, order="F"))
         if factored is None:
             factored = self._decomposed(gram)
         solved, whiten = factored
@@ -79,21 +80,21 @@ class Ridge:
         return RidgePoint(self, solved, float(np.vdot(solved.factor, gram.multiply(solved.factor))), whiten)
 
     def near(self, bank: KernelBank, d: Array, C: Array, residual: float) -> RidgePoint:
-        """The same by conjugate gradients from C on, to |(R + alpha I)C - Y| <= residual; it has no factor.
+        """The solution by conjugate gradients from C on, to |(R + alpha I)C - Y| <= residual; it has no factor.
 
-        Ten times as many products as samples at most: in exact arithmetic they end after as many as there are samples.
+        There are at most ten times as many products as samples; in exact arithmetic one for each sample would suffice.
         """
         gram = bank.combine(d)
         C = conjugate_gradients(lambda B: gram.multiply(B) + self.alpha * B, self.Y, C, residual, 10 * len(C))
         if self.large:
-            found = reduced(gram, self.Y, self.alpha, C)
+            solution = reduced(gram, self.Y, self.alpha, C)
         else:
-            found = Solved.at(gram, self.Y, self.alpha, C)
-        return RidgePoint(self, found, float(np.vdot(found.factor, gram.multiply(found.factor))), _no_factor)
+            solution = Solved.at(gram, self.Y, self.alpha, C)
+        return RidgePoint(self, solution, float(np.vdot(solution.factor, gram.multiply(solution.factor))), _no_factor)
 
-    def _factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
+    def _factored(self, gram: Gram, buffer: Array) -> tuple[Solved, Whiten] | None:
         """The solution and M -> L^{-1} M; None where it is not accurate."""
-        factor = gram.factored(self.alpha, work)
+        factor = gram.factored(self.alpha, buffer)
         if factor is None:
             return None
         solved = Solved.at(gram, self.Y, self.alpha, factor.solve(self.Y))
@@ -101,9 +102,9 @@ class Ridge:
             return None
         return (solved, factor.half)
 
-    def _roughly_factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
-        """The same with a factor in single precision: conjugate gradients make its solution accurate."""
-        factor = HalfFactor.of(gram.dense(), self.alpha, work)
+    def _roughly_factored(self, gram: Gram, buffer: Array) -> tuple[Solved, Whiten] | None:
+        """The solution with a factor in single precision, made accurate by conjugate gradients."""
+        factor = HalfFactor.of(gram.dense(), self.alpha, buffer)
         if factor is None:
             return None
 
@@ -113,21 +114,21 @@ class Ridge:
         C = factor.solve(self.Y)
         forms = np.maximum((self.Y * C).sum(axis=0), 0.0)
         accurate = 0.5 * np.sqrt(ROUNDING * self.alpha * forms)  # norms of residuals
-        left = self.Y - times(C)
-        further = preconditioned_steps(times, factor.solve, left)
+        residual = self.Y - times(C)
+        steps = preconditioned_steps(times, factor.solve, residual)
         for _ in range(30):
-            if (np.linalg.norm(left, axis=0) <= accurate).all():
+            if (np.linalg.norm(residual, axis=0) <= accurate).all():
                 break
-            step = next(further)
+            step = next(steps)
             C = C + step.change
-            left = step.left
+            residual = step.residual
         solved = Solved.at(gram, self.Y, self.alpha, C)
         if solved.gap > ROUNDING:
             return None
         return (solved, factor.half)
 
     def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
-        """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.
+        """The solution from features, if there are fewer than samples; None if not, or where it is not accurate.
 
         With R = G G' and B = alpha I + G'G the inverse is (I - G B^{-1} G') / alpha, and with b = B^{-1} G'x
 
@@ -184,7 +185,7 @@ class RidgePoint:
     ridge : Ridge
     solved : coefficients and their values
     form : float, tr C'R C
-    whitened : M -> W M with W'W = (R + alpha I)^{-1}, of as many rows or more; M in Fortran order is written over
+    whitened : M -> W M with W'W = (R + alpha I)^{-1}, W with at least n rows; M in Fortran order is overwritten
     """
 
     ridge: Ridge
@@ -199,7 +200,7 @@ class RidgePoint:
 
     @property
     def value(self) -> float:
-        """At least the value at these weights."""
+        """An upper bound of the value at these weights."""
         return self.solved.upper
 
     def products(self, bank: KernelBank) -> tuple[Array, Array]:
@@ -209,27 +210,29 @@ class RidgePoint:
         return W, self.C.T.ravel() @ W
 
     def gap(self, largest: float) -> float:
-        """How far the value may be above the optimum, relative to what weights can change, for this largest score."""
+        """The duality gap, relative to the part of the value that weights can change, for this largest score."""
         if self.ridge.large:
             explained = -self.solved.value
         else:
             explained = self.ridge.empty - self.solved.value
-        return relative(self._excess(largest), max(min(self._whole, explained), 0.0))
+        return relative(self._excess(largest), max(min(self._full_value, explained), 0.0))
 
     def bound(self, largest: float) -> float:
-        """A value that the optimum is not below, for this largest score of all kernels."""
+        """A lower bound of the optimum, for this largest score of all kernels."""
         return self.solved.upper - self._excess(largest)
 
     @property
-    def _whole(self) -> float:
+    def _full_value(self) -> float:
         """J, also where values are returned less |Y|^2 / alpha."""
         return self.solved.value + (self.ridge.empty if self.ridge.large else 0.0)
 
     def _excess(self, largest: float) -> float:
-        return self.solved.upper - self.solved.value + lost_by_multiple(self._whole, largest - self.form)
+        return self.solved.upper - self.solved.value + lost_by_multiple(self._full_value, largest - self.form)
 
     def solution(self) -> DualSolution:
-        """As a solution of the ridge machine."""
-        found = self.solved
-        C = found.factor
-        return DualSolution(found.coef, np.zeros(C.shape[1]), found.value, found.upper, C, found.gap, True, 0, warm=C)
+        """The point as a solution of the ridge machine."""
+        solved = self.solved
+        C = solved.factor
+        return DualSolution(
+            solved.coef, np.zeros(C.shape[1]), solved.value, solved.upper, C, solved.gap, True, 0, warm=C
+        )

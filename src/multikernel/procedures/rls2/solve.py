@@ -1,15 +1,15 @@
-"""RLS2 for kernels of any kind: where to begin, and by which algorithm.
+"""RLS2 for any kernels: the choice of a start and of an algorithm.
 
-By default Newton steps lead to a certified gap (``newton.py``). Mode "paper" is the paper's Algorithm 1, coefficients
-and weights alternately,
+By default Newton steps lead to a certified gap (``newton.py``). Mode "paper" is the paper's Algorithm 1, which computes
+coefficients and weights alternately,
 
     c = (R(d) + alpha I)^{-1} y
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
 until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
-is of the order of alpha: with small alpha the rule is met at once, wherever d is. Mode "conjugate" is the same as the
-paper's experiments run it: the systems are solved by conjugate gradients, from the last c on and to the residual of the
-rule. The gap that is returned is the true one, also of such a c.
+is of the order of alpha: with small alpha the rule is satisfied at once for any d. Mode "conjugate" is the variant of
+the paper's experiments: the systems are solved by conjugate gradients, from the last c on and to the residual of the
+rule. The returned gap is the true one, also for such an inexact c.
 """
 
 from __future__ import annotations
@@ -64,31 +64,33 @@ def rls2(
     target : array (n,), or (n, t) for targets that share the weights
     alpha : float > 0
     scaling : array (m,) >= 0, the factors s_k
-    fit_intercept : bool, whether the means of the targets are taken off first
+    fit_intercept : bool, whether the means of the targets are subtracted first
     mode : "certified", Newton steps to a relative duality gap of ``tol``; "paper", its alternation and stopping rule;
-        "conjugate", the same with systems solved by conjugate gradients
+        "conjugate", the alternation with systems solved by conjugate gradients
     tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
-    start : ScaledWeights of a similar problem, to begin with; by default, of many samples, that of a quarter of
-        them, and of few, or where few features make the kernels of many, the optimum for alpha to infinity
-    sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given. With
-        w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
+    start : ScaledWeights of a similar problem, to begin with; by default the optimum for alpha to infinity, or for many
+        samples, unless kernels have few features, the optimum for a quarter of the samples
+    sample_weight : array (n,) > 0, the weights s of the squared losses; 1 if not given. With w = s^(1/2) the problem is
+        that of the kernels w_i w_j K_ij and the targets w_i y_i, with coefficients w_i c_i
     observe : called after each step
     """
     target = checked_target(target, several=True)
-    posed = _UnitSpread.of(target, alpha, fit_intercept, sample_weight)
-    root = posed.targets.root
+    unit_spread = _UnitSpread.of(target, alpha, fit_intercept, sample_weight)
+    root = unit_spread.targets.root
     scaled = (bank if root is None else bank.weighted(root[:, 0])).scaled(scaling)
-    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), posed.targets.weighted))
+    terms = RidgeTerms.of(
+        Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), unit_spread.targets.weighted)
+    )
     if start is None and mode == "certified" and len(target) > ALL_SAMPLES and terms.basis is None:
-        start = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
+        start = _on_quarter(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled = terms.problem.bank
     Y = np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if start is None else start.values
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
         ridge = Ridge(Y, alpha, large)
-        restated = posed.observer(observe, terms)
+        restated = unit_spread.observer(observe, terms)
         if mode in ("paper", "conjugate"):
             size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
             systems = _Systems(scaled, ridge, 1e-2 * size, exact=mode == "paper")  # the paper's tolerance
@@ -98,16 +100,16 @@ def rls2(
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, restated)
     if large:
         terms = terms.reduced()
-    weights = terms.whole(weights, tol)
-    dual = posed.solution(terms.solution(point.solution(), weights.values))
-    bound = posed.value(float(weights.bound or 0.0))
+    weights = terms.of_given_problem(weights, tol)
+    dual = unit_spread.solution(terms.solution(point.solution(), weights.values))
+    bound = unit_spread.value(float(weights.bound or 0.0))
     weights = replace(weights, scaling=scaling, objective=dual.upper, bound=bound)
     return weights, within(weights, dual)
 
 
 @dataclass(frozen=True, eq=False)
 class _UnitSpread:
-    """The problem on targets of spread 1 about their means; the roots of sample weights are in kernels and targets.
+    """The problem for centred targets of spread 1; kernels and targets are multiplied by the roots of sample weights.
 
     Parameters
     ----------
@@ -126,20 +128,20 @@ class _UnitSpread:
         return cls(CentredTargets.of(target / units.target, fit_intercept, sample_weight), units, alpha)
 
     def value(self, ridge: float) -> float:
-        """The value of RLS2 in the user's units, for that of the ridge machine: alpha / 2 times as much."""
+        """The value of RLS2 in the user's units: alpha / 2 times that of the ridge machine."""
         return float(self.units.squared(0.5 * self.alpha * ridge))
 
-    def solution(self, found: DualSolution) -> DualSolution:
+    def solution(self, dual: DualSolution) -> DualSolution:
         """The ridge machine's solution in the user's units."""
-        coef = self.units.target * self.targets.coefficients(found.coef)
-        factor = self.units.target * self.targets.coefficients(found.factor)
+        coef = self.units.target * self.targets.coefficients(dual.coef)
+        factor = self.units.target * self.targets.coefficients(dual.factor)
         with np.errstate(over="ignore"):
             return replace(
-                found,
+                dual,
                 coef=coef,
                 intercept=self.units.target * self.targets.intercept,
-                value=self.value(found.value),
-                upper=self.value(found.upper),
+                value=self.value(dual.value),
+                upper=self.value(dual.upper),
                 factor=np.sqrt(0.5 * self.alpha) * factor,
                 warm=coef,
             )
@@ -155,7 +157,7 @@ class _UnitSpread:
         return restated
 
 
-def _of_a_part(
+def _on_quarter(
     bank: KernelBank,
     target: Array,
     alpha: float,
@@ -165,10 +167,10 @@ def _of_a_part(
     max_iter: int,
     sample_weight: Array | None,
 ) -> ScaledWeights:
-    """The weights of a quarter of the samples, from which a third of the steps on all of them are left.
+    """The weights for a quarter of the samples; from these a third of the steps on all samples suffices.
 
-    Its matrices cost 1/16, and its factorisations 1/64; steps in coordinates of few features cost the same. Kernels are
-    scaled to the trace that they have on all samples, as "trace" scales them.
+    The matrices of a quarter cost 1/16, and their factorisations 1/64; steps in coordinates of few features cost the
+    same as for all samples. Kernels are scaled to the same trace as on all samples.
     """
     n = len(target)
     rows = np.sort(np.random.default_rng(0).permutation(n)[: n // 4])
@@ -199,33 +201,33 @@ def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class _Systems:
-    """The systems of the alternation: kernels, scaled already, the ridge, the rule's residual, and whether exact."""
+    """The systems of the alternation: scaled kernels, the ridge, the rule's residual, and whether solved exactly."""
 
     bank: KernelBank
     ridge: Ridge
     residual: float
     exact: bool
 
-    def at(self, d: Array, C: Array, work: Array) -> RidgePoint:
-        """The coefficients at d, after those of C."""
+    def at(self, d: Array, C: Array, buffer: Array) -> RidgePoint:
+        """The coefficients at d; conjugate gradients start from C."""
         if self.exact:
-            return self.ridge.at(self.bank, d, work)
+            return self.ridge.at(self.bank, d, buffer)
         return self.ridge.near(self.bank, d, C, self.residual)
 
 
 def alternation(
     systems: _Systems, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
-    """From ``start`` on, to the paper's stopping rule."""
+    """Alternate from ``start`` on, until the paper's stopping rule is satisfied."""
     bank = systems.bank
     ridge = systems.ridge
     d = start
-    work = ridge.space()
+    buffer = ridge.space()
     alpha = ridge.alpha
     y = ridge.Y.T.ravel()
     stopped = False
     history: list[float] = []
-    point = systems.at(d, np.zeros_like(ridge.Y), work)
+    point = systems.at(d, np.zeros_like(ridge.Y), buffer)
     while not stopped and len(history) < max_iter and not time_is_up():
         V, scores = point.products(bank)
         c = point.C.T.ravel()
@@ -233,7 +235,7 @@ def alternation(
         observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
         stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= systems.residual)
-        point = systems.at(d, point.C, work)
+        point = systems.at(d, point.C, buffer)
     scores = bank.quad(point.C)
     gap = point.gap(float(scores.max()))
     bound = point.bound(float(scores.max()))
@@ -241,7 +243,7 @@ def alternation(
         values=d,
         objective=point.value,
         certificate=Certificate("duality gap", gap),
-        converged=False,  # the caller compares the gap with what was asked for
+        converged=False,  # the caller compares the gap with the tolerance
         n_iter=len(history),
         history=(*history, gap),
         bound=bound,

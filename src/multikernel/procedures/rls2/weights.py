@@ -1,4 +1,4 @@
-"""Weights of kernels s_k K_k that are scaled first, so that how much of the norm a kernel costs has no unit.
+"""Weights of scaled kernels s_k K_k, with factors s_k that make the weights independent of the units of the kernels.
 
 The factors s_k follow from a rule:
 
@@ -6,11 +6,11 @@ The factors s_k follow from a rule:
     transductive   the same over the training inputs and further ones, whose targets are not known
     fisher         1 / s_k = sum over the classes c of the variance of c in the feature space of kernel k,
                    tr K_cc / n_c - 1'K_cc 1 / n_c^2; of a rank-one kernel the variances of the feature (rule 18)
-    fisher_root    the inverse root of the same sum, of samples' variances (n_c - 1 in place of n_c): what the paper's
-                   experiment with gene expressions has in place of rule 18
+    fisher_root    the inverse root of the same sum, with n_c - 1 in place of n_c: the paper's experiment with gene
+                   expressions uses it in place of rule 18
 
-A sample of weight two counts as one that is there twice. Where the denominator is 0 the kernel is constant: its
-factor is 0, and with it its weight.
+A sample of weight two counts as two equal samples. Where the denominator is 0 the kernel is constant: its factor and
+its weight are 0.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class ScaledWeights(Weights):
 
 
 def equal_weights(scaling: Array) -> Array:
-    """The same weight for every kernel that is not scaled to 0: the answer where no kernel explains anything."""
-    used = scaling > 0 if scaling.any() else np.ones(len(scaling), dtype=bool)
-    return used / np.count_nonzero(used)
+    """Equal weights of all kernels with nonzero factors: the solution where no kernel explains anything."""
+    nonzero = scaling > 0 if scaling.any() else np.ones(len(scaling), dtype=bool)
+    return nonzero / np.count_nonzero(nonzero)
 
 
 # -- the factors of the kernels ----------------------------------------------------------------------------------------
@@ -72,8 +72,10 @@ def scaling_factors(
         case "fisher":
             sizes = class_variances(bank, s * (target > 0)) + class_variances(bank, s * (target <= 0))
         case "fisher_root":
-            members = (s * (target > 0), s * (target <= 0))
-            sizes = np.sqrt(sum(class_variances(bank, each) * _unbiased(each) for each in members))
+            classes = (s * (target > 0), s * (target <= 0))
+            sizes = np.sqrt(
+                sum(class_variances(bank, class_weights) * _unbiased(class_weights) for class_weights in classes)
+            )
         case "none":
             return np.ones(len(bank))
         case _:

@@ -7,20 +7,21 @@ outputs Z = f1(X) the second layer is ridge regression, which is eliminated,
 
     J(Z) = alpha y'(K2(Z) + alpha I)^{-1} y,        dJ = -alpha <c c', dK2>,    c = (K2(Z) + alpha I)^{-1} y.
 
-Of several targets Y the second layer has a function each, on the same outputs: J is the sum of theirs.
+For several targets Y the second layer has one function for each, on the same outputs, and J is the sum over targets.
 
 With K_k = R_k R_k', a pivoted Cholesky factor, the outputs are Z_k = R_k b_k and |g_k|^2 = |b_k|^2, and A has entries
-at the pivots only, where R_k is triangular: what is left,
+at the pivots only, where R_k is triangular. The remaining problem in b,
 
     F(b) = J(R b) + beta |b|^2,
 
-is smooth and not convex, and is brought to a stationary point by steps of limited memory (L-BFGS), each with the second
-layer solved exactly. Stationarity is |dF|^2 / (4 beta), the gain were beta |b|^2 all that curves F, relative to F.
+is smooth and not convex. Limited-memory quasi-Newton steps (L-BFGS) lead to a stationary point; in each of them the
+second layer is solved exactly. Stationarity is |dF|^2 / (4 beta) relative to F: the decrease of F that is possible if
+its only curvature is that of beta |b|^2.
 
-Where time does not suffice for all factors, the g_k of the others stay 0. Stationarity counts them: with s_k =
-dF / dZ_k the gradient in g_k has the squared norm s_k'K_k s_k.
+Where time does not suffice for all factors, g_k = 0 for kernels without a factor. Stationarity includes these kernels:
+with s_k = dF / dZ_k the gradient in g_k has the squared norm s_k'K_k s_k.
 
-With a linear second layer F has the minimum of a convex problem, the group Lasso: for h_k = w_k g_k the least of
+With a linear second layer F has the same minimum as a convex problem, the group Lasso: for h_k = w_k g_k the minimum of
 alpha w_k^2 + beta |g_k|^2 is 2 (alpha beta)^{1/2} |h_k|.
 """
 
@@ -77,7 +78,7 @@ class _Root:
 
     @classmethod
     def none(cls, n: int) -> _Root:
-        """Of a kernel that takes no part."""
+        """The root of a kernel that is left out."""
         return cls(np.empty((n, 0)), np.empty(0, dtype=int))
 
     @classmethod
@@ -121,7 +122,7 @@ class _Outputs:
         check_memory(1.0 * m * n * n, f"the roots of {m} kernels of {n} samples", "take fewer kernels or samples")
         roots = []
         idle = []
-        with limited(0.5 * seconds_left()):  # the steps need the rest
+        with limited(0.5 * seconds_left()):  # the steps need the remaining time
             for k in range(m):
                 if k > 0 and time_is_up():
                     idle.append(k)
@@ -136,11 +137,13 @@ class _Outputs:
     def outputs(self, b: Array) -> Array:
         """Z, shape (n, m)."""
         pairs = zip(self.roots, self.split(b), strict=True)
-        return np.column_stack([product(root.values, each) for root, each in pairs])
+        return np.column_stack([product(root.values, coefficients) for root, coefficients in pairs])
 
     def first(self, b: Array) -> Array:
         """A, shape (n, m)."""
-        return np.column_stack([root.coefficients(each) for root, each in zip(self.roots, self.split(b), strict=True)])
+        return np.column_stack(
+            [root.coefficients(coefficients) for root, coefficients in zip(self.roots, self.split(b), strict=True)]
+        )
 
     def value(self, b: Array) -> tuple[float, Array]:
         """F and its gradient."""
@@ -151,8 +154,8 @@ class _Outputs:
     def certificate(self, b: Array) -> Certificate:
         """The stationarity at b over all kernels."""
         slope = self._slope(b)[1] if self.idle else np.empty((0, 0))
-        further = sum(float(self.bank.select([k]).quad(slope[:, k])[0]) for k in self.idle)
-        return stationarity(*self.value(b), self.beta, further / (4.0 * self.beta))
+        squares_of_idle = sum(float(self.bank.select([k]).quad(slope[:, k])[0]) for k in self.idle)
+        return stationarity(*self.value(b), self.beta, squares_of_idle / (4.0 * self.beta))
 
     def _slope(self, b: Array) -> tuple[float, Array]:
         """F, and the derivative of J in Z, shape (n, m)."""
@@ -184,7 +187,7 @@ class _Outputs:
         They are those of ridge regression with each kernel, or random ones from a generator. For several targets the
         combination of them that varies most is taken.
         """
-        parts = []
+        coefficients = []
         if self.y.ndim == 1:
             y = self.y
         else:
@@ -194,11 +197,11 @@ class _Outputs:
         for root in self.roots:
             R = root.values
             if rng is None:
-                towards = np.asarray(product(R.T, y))
+                direction = np.asarray(product(R.T, y))
             else:
-                towards = np.asarray(rng.normal(size=R.shape[1]))
-            parts.append(towards / spread(product(R, towards)))
-        return np.concatenate(parts) / np.sqrt(max(len(self.roots), 1))
+                direction = np.asarray(rng.normal(size=R.shape[1]))
+            coefficients.append(direction / spread(product(R, direction)))
+        return np.concatenate(coefficients) / np.sqrt(max(len(self.roots), 1))
 
 
 def two_layers(
@@ -240,7 +243,7 @@ def two_layers(
     b, value, history = min(runs, key=lambda run: run[1])
     certificate = problem.certificate(b)
     Z = problem.outputs(b)
-    shares = np.array([float(each @ each) for each in problem.split(b)])
+    shares = np.array([float(coefficients @ coefficients) for coefficients in problem.split(b)])
     total = float(shares.sum())
     weights = LayerWeights(
         values=shares / total if total > 0.0 else shares,
