@@ -1,4 +1,4 @@
-"""The matrices, banks and targets that the diagnostics take; ValueError says what is wrong with others."""
+"""Checks of the matrices, banks and targets that the diagnostics take; each raises ValueError for an invalid one."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def positive(K: Any, name: str = "K") -> Array:
 
 
 def _as_given(K: Any, matrix: Array) -> Array:
-    """K in single precision where it was given so, for the checks then allow for more rounding."""
+    """K as the user passed it, where it has single precision: the checks then allow for more rounding."""
     if getattr(K, "dtype", None) != np.float32:
         return matrix
     return np.asarray(K)

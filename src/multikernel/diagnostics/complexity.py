@@ -73,8 +73,8 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     if largest == 0.0:
         return 0.0
     dual = dual_exponent(q)
-    whole = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # for r > log m the bounds grow with r
-    orders = [float(r) for r in whole] + ([dual] if np.isfinite(dual) else [])
+    integers = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # for r > log m the bounds grow with r
+    orders = [float(r) for r in integers] + ([dual] if np.isfinite(dual) else [])
     bounds = [_constant(r) * largest * float(((tau / largest) ** r).sum()) ** (1.0 / r) for r in orders]
     return factor * norm * unit * float(np.sqrt(min(bounds))) / bank.shape[0]
 

@@ -12,7 +12,7 @@ eigenvalues and eigenvectors of S^degree, so that for r = (degree + 1) / (degree
     F is convex along the ray where alpha <= r min kappa_i > 0,    concave where alpha >= r max kappa_i.
 
 For degree 2, proposition 4 of Cortes, Mohri and Rostamizadeh (2009) is about the signs of these eigenvalues; it, and
-constants that were published later for general alpha and say nothing of two kernels or more, are in
+constants that were published later for general alpha and are vacuous for two kernels or more, are in
 ``published_curvature.py``.
 """
 

@@ -49,17 +49,17 @@ def fisher_scores(K: Any, y: Any) -> Array:
     signs = _input.signs(y, bank.shape[0])
     first = (signs > 0).astype(float)
     second = (signs <= 0).astype(float)
-    apart = bank.quad(first / first.sum() - second / second.sum())
-    within = class_variances(bank, first) + class_variances(bank, second)
-    size = bank.diagonal().mean(axis=1)
-    apart = np.where(apart > SINGULAR * size, apart, 0.0)
-    infinite = np.where(apart > 0.0, np.inf, 0.0)
-    return np.asarray(np.divide(apart, within, out=infinite, where=within > 0.0))
+    squared_distances = bank.quad(first / first.sum() - second / second.sum())
+    variances = class_variances(bank, first) + class_variances(bank, second)
+    mean_self_values = bank.diagonal().mean(axis=1)
+    squared_distances = np.where(squared_distances > SINGULAR * mean_self_values, squared_distances, 0.0)
+    infinite = np.where(squared_distances > 0.0, np.inf, 0.0)
+    return np.asarray(np.divide(squared_distances, variances, out=infinite, where=variances > 0.0))
 
 
 def class_variances(bank: KernelBank, s: Array) -> Array:
     """The variance of a class in every feature space, s the weights of its members; 0 for a single member."""
     share = s / s.sum()
-    own = bank.diagonal() @ share
-    variance = own - bank.quad(share)
-    return np.where(variance > SINGULAR * own, variance, 0.0)
+    mean_self_values = bank.diagonal() @ share
+    variance = mean_self_values - bank.quad(share)
+    return np.where(variance > SINGULAR * mean_self_values, variance, 0.0)

@@ -21,7 +21,7 @@ def margin_bound(values: Any, y: Any, complexity: float, rho: float = 1.0, delta
 
     For every f of a class F of complexity Rad (in the convention ``factor=1``),
 
-        P(y f(x) <= 0) <= part of the samples with y f(x) < rho + 2 Rad / rho + 3 sqrt(log(2 / delta) / (2 n)).
+        P(y f(x) <= 0) <= share of the samples with y f(x) < rho + 2 Rad / rho + 3 sqrt(log(2 / delta) / (2 n)).
 
     The class must hold the function: for that of ``empirical_rademacher`` or ``rademacher_bound`` with ``norm``,
     weights with |mu|_q <= 1 and |f| <= norm in the space of their kernel, without intercept.
@@ -58,8 +58,9 @@ def margin_bound(values: Any, y: Any, complexity: float, rho: float = 1.0, delta
     POSITIVE.check(rho, "margin_bound: rho")
     Number(above=0, below=1).check(delta, "margin_bound: delta")
     Number(least=0).check(complexity, "margin_bound: complexity")
-    inside = float(np.mean(signs * f < rho))
-    return inside + 2.0 * float(complexity) / rho + 3.0 * float(np.sqrt(np.log(2.0 / delta) / (2.0 * len(f))))
+    share_below_margin = float(np.mean(signs * f < rho))
+    deviation = float(np.sqrt(np.log(2.0 / delta) / (2.0 * len(f))))
+    return share_below_margin + 2.0 * float(complexity) / rho + 3.0 * deviation
 
 
 def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000_000) -> float:

@@ -87,8 +87,8 @@ def empirical_rademacher(
     rng = np.random.default_rng(random_state)
     if degree == 2:
         _SQUARES.check(q, "empirical_rademacher: q")
-        squares = [_of_squares(bank, 2.0 * rng.integers(0, 2, size=n) - 1.0, q) for _ in range(n_draws)]
-        return _estimate(factor * norm / n * np.sqrt(squares))
+        squared_suprema = [_supremum_of_square(bank, 2.0 * rng.integers(0, 2, size=n) - 1.0, q) for _ in range(n_draws)]
+        return _estimate(factor * norm / n * np.sqrt(squared_suprema))
     batch = max(1, BUFFER_VALUES // (len(bank) * n))
     dual = dual_exponent(q)
     suprema: list[Array] = []
@@ -103,7 +103,7 @@ def _estimate(draws: Array) -> Estimate:
     return Estimate(float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(len(draws))), len(draws))
 
 
-def _of_squares(bank: KernelBank, s: Array, q: float) -> float:
+def _supremum_of_square(bank: KernelBank, s: Array, q: float) -> float:
     """max mu'Q mu over mu >= 0, |mu|_q <= 1; no entry of Q is negative, since products of kernels are kernels."""
     Q = np.maximum(bank.pair_forms(s), 0.0)
     if np.isinf(q):

@@ -1,4 +1,4 @@
-"""Published conditions for the convexity of quadratic kernel learning, as numbers: two of them say nothing.
+"""Published conditions for the convexity of quadratic kernel learning, as numbers: two of them are vacuous.
 
     F(theta) = y'V y,      V = (S o S + alpha I)^{-1},  S = sum_k theta_k K_k,  a = V y,  S_u = sum_k u_k K_k
     u'F''u / 2 = 4 a'(S o S_u)V(S o S_u)a - a'(S_u o S_u)a
@@ -128,8 +128,8 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
     ball.check(len(kernels))
     largest = ball.offset(len(kernels)) + ball.radius
-    B = _largest(kernels, NormBall(2.0), _whole(kernels))
-    E = _largest(kernels, ball, _top(_squares(kernels, largest))[0])
+    B = _bounds_of_largest(kernels, NormBall(2.0), _upper_bound_of_B(kernels))
+    E = _bounds_of_largest(kernels, ball, _largest_eigenpair(_squares(kernels, largest))[0])
     theta, u = E[2], B[2]
     with np.errstate(over="ignore"):  # infinite where no number is as large
         attained = float(np.linalg.norm(kernels.combine(theta).dense() * kernels.combine(u).dense(), 2) ** 2)
@@ -138,8 +138,8 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
     H = float("inf")
     if len(kernels) == 1:
         low = max(float(ball.offset(1)[0]) - ball.radius, 0.0)
-        least = float(linalg.eigvalsh(_squares(kernels, np.ones(1)))[0])
-        D = max(least, 0.0)
+        smallest = float(linalg.eigvalsh(_squares(kernels, np.ones(1)))[0])
+        D = max(smallest, 0.0)
         if low * D > 0.0:
             with np.errstate(over="ignore"):
                 H = float(np.float64(low * D) ** -2.0)
@@ -186,7 +186,7 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     kernels = _input.as_bank(bank)
     values = _input.target(y, kernels.shape[0])
     m = len(kernels)
-    weights, direction = (np.asarray(each, dtype=float) for each in (theta, u))
+    weights, direction = (np.asarray(vector, dtype=float) for vector in (theta, u))
     if weights.shape != (m,) or direction.shape != (m,) or not (np.isfinite(weights) & np.isfinite(direction)).all():
         raise ValueError(f"proposition_4: theta and u must be {m} finite numbers each, one for each kernel")
     S = kernels.combine(weights).dense()
@@ -203,33 +203,37 @@ def _squares(bank: KernelBank, theta: Array) -> Array:
     return np.asarray(bank.combine(theta).dense() ** 2)
 
 
-def _top(K: Array) -> tuple[float, Array]:
+def _largest_eigenpair(K: Array) -> tuple[float, Array]:
     """The largest eigenvalue and its eigenvector."""
     values, vectors = linalg.eigh(K, subset_by_index=[len(K) - 1, len(K) - 1])
     return float(values[0]), vectors[:, 0]
 
 
-def _whole(bank: KernelBank) -> float:
-    """The largest eigenvalue of the matrix of eig_max(K_j o K_k), which B does not exceed."""
+def _upper_bound_of_B(bank: KernelBank) -> float:
+    """The largest eigenvalue of the matrix with entries eig_max(K_j o K_k); B is at most this."""
     m = len(bank)
-    each = [bank.matrix(k) for k in range(m)]
-    table = np.array([[_top(each[j] * each[k])[0] if j <= k else 0.0 for k in range(m)] for j in range(m)])
-    return float(linalg.eigvalsh(table + np.triu(table, 1).T)[-1])
+    matrices = [bank.matrix(k) for k in range(m)]
+    upper = np.zeros((m, m))
+    for j in range(m):
+        for k in range(j, m):
+            upper[j, k] = _largest_eigenpair(matrices[j] * matrices[k])[0]
+    return float(linalg.eigvalsh(upper + np.triu(upper, 1).T)[-1])
 
 
-def _largest(bank: KernelBank, ball: NormBall, limit: float) -> tuple[float, float, Array]:
-    """The largest eigenvalue of S o S that ascent from the middle of a ball reaches, the limit of all; and where.
+def _bounds_of_largest(bank: KernelBank, ball: NormBall, limit: float) -> tuple[float, float, Array]:
+    """Two bounds of the largest eigenvalue of S o S over a ball, and the theta at which the lower one is attained.
 
-    In turn x is the eigenvector at theta, and theta the best in the ball for the slope of theta'G(x)theta, a convex
-    function: neither step makes the value smaller.
+    The lower bound is found by ascent from the middle of the ball; ``limit`` is a known upper bound. Each iteration
+    takes as x the leading eigenvector at theta, and then as theta the maximiser, over the ball, of the linearisation of
+    theta'G(x)theta. This function is convex in theta, so neither step makes the value smaller.
     """
     theta = ball.start(len(bank))
-    value, x = _top(_squares(bank, theta))
+    value, x = _largest_eigenpair(_squares(bank, theta))
     while True:
-        better = ball.maximiser(bank.pair_forms(x) @ theta)
-        found, vector = _top(_squares(bank, better))
-        if not found > value * (1.0 + 1e-9):
+        next_theta = ball.maximiser(bank.pair_forms(x) @ theta)
+        next_value, next_x = _largest_eigenpair(_squares(bank, next_theta))
+        if not next_value > value * (1.0 + 1e-9):
             return value, max(limit, value), theta
-        value = found
-        x = vector
-        theta = better
+        value = next_value
+        x = next_x
+        theta = next_theta

@@ -20,7 +20,7 @@ _NAN = float("nan")
 class KernelReport:
     """What ``check_kernel`` found; print it for a table.
 
-    Where the matrix is not finite nothing else is known: the flags are False, the numbers nan and the rank 0.
+    Where the matrix is not finite nothing else is computed: the flags are False, the numbers nan and the rank 0.
 
     Parameters
     ----------
@@ -112,16 +112,16 @@ def check_kernel(K: Any) -> KernelReport:
     matrix = _input.square(K)
     if not np.isfinite(matrix).all():
         return KernelReport(len(matrix), False, _first(~np.isfinite(matrix)))
-    given = np.asarray(K)
-    rounding = definite.precision(given)
-    eps = float(np.finfo(np.float32 if given.dtype == np.float32 else np.float64).eps)
+    array = np.asarray(K)
+    rounding = definite.precision(array)
+    eps = float(np.finfo(np.float32 if array.dtype == np.float32 else np.float64).eps)
     difference = np.abs(matrix - matrix.T)
     asymmetry = float(difference.max())
     size = float(np.abs(matrix).max()) or 1.0
     unit = matrix / size  # sums of its entries do not overflow
-    even = 0.5 * (unit + unit.T)
+    symmetrised = 0.5 * (unit + unit.T)
     trace = float(np.trace(unit))
-    values = linalg.eigvalsh(even)
+    values = linalg.eigvalsh(symmetrised)
     symmetric = asymmetry <= rounding * size
     return KernelReport(
         n=len(matrix),
@@ -135,7 +135,7 @@ def check_kernel(K: Any) -> KernelReport:
         mean_self_value=size * (trace / len(matrix)),
         normalized=bool(np.abs(np.diagonal(matrix) - 1.0).max() <= rounding),
         rank=int((np.abs(values) > len(matrix) * eps * np.abs(values).max()).sum()),
-        spectral_ratio=spectral_ratio(even) if even.any() else _NAN,
+        spectral_ratio=spectral_ratio(symmetrised) if symmetrised.any() else _NAN,
     )
 
 

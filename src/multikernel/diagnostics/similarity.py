@@ -61,8 +61,8 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
         other = _without_mean(other)
     norms = np.linalg.norm(matrix) * np.linalg.norm(other)
     if norms == 0.0:
-        what = "constant: after centring nothing is left" if centered else "zero"
-        warn_user(f"the alignment is undefined: a matrix is {what}", RuntimeWarning)
+        reason = "constant: after centring nothing is left" if centered else "zero"
+        warn_user(f"the alignment is undefined: a matrix is {reason}", RuntimeWarning)
         return float("nan")
     return float(np.clip(np.vdot(matrix, other) / norms, -1.0, 1.0))
 
@@ -78,12 +78,12 @@ def _unit(K: Array) -> Array:
 def _outer(y: Array, centered: bool) -> Array:
     """yy' of a target that is not constant (not zero, where nothing is centred)."""
     values = _input.near_one(y)
-    rest = values - values.mean() if centered else values
-    if np.abs(rest).max() <= ROUNDING * np.abs(values).max():
+    deviations = values - values.mean() if centered else values
+    if np.abs(deviations).max() <= ROUNDING * np.abs(values).max():
         if centered:
             raise ValueError(f"y is constant ({y[0]:.6g}): an alignment needs both classes or varying values")
         raise ValueError("y is zero everywhere: there is nothing to align with")
-    unit = rest / np.abs(rest).max()
+    unit = deviations / np.abs(deviations).max()
     return np.outer(unit, unit)
 
 

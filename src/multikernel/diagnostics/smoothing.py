@@ -44,7 +44,7 @@ class SmoothingBounds:
     theorem_4, printed_theorem_4 : float, of f_s above its minimum; the printed one with |a*|^2 <= n C^2
     corollary_5, printed_corollary_5 : float, of f_0 above its minimum; the printed one is nan for two kernels or fewer,
         and has no s in it
-    value : float, n C: a = 0 is no further above the minimum of f_0, so that a bound of more says nothing
+    value : float, n C: at a = 0, f_0 is at most n C above its minimum, so that a larger bound says nothing
     """
 
     C: float
@@ -67,10 +67,10 @@ class SmoothingBounds:
         ]
         lines = [f"{name:<20}{_short(right):>12}{_short(printed):>12}" for name, right, printed in rows]
         if self.corollary_5 >= self.value:
-            said = "says nothing"
+            verdict = "says nothing"
         else:
-            said = "says something"
-        return "\n".join([*lines, f"{said}: a = 0 is {self.value:.4g} above the minimum at most"])
+            verdict = "says something"
+        return "\n".join([*lines, f"{verdict}: a = 0 is {self.value:.4g} above the minimum at most"])
 
 
 def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, steps: int = 500) -> SmoothingBounds:
@@ -107,7 +107,7 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     kernels = _input.as_bank(bank)
     m, n = len(kernels), kernels.shape[0]
     b = largest_eigenvalue(kernels)
-    half = 0.5 * float(kernels.diagonal().max())
+    half_diagonal = 0.5 * float(kernels.diagonal().max())
     entropy = float(np.log(m))
     rate = steps * (steps + 1.0)
     if smoothing is None:
@@ -119,20 +119,20 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     else:
         POSITIVE.check(smoothing, "smoothing_bounds: smoothing")
         s = float(smoothing)
-    scores = n * C**2 * b**2 / (2.0 * s)
-    theorem = 2.0 * (b + scores) * n * C**2 / rate
+    smoothing_term = n * C**2 * b**2 / (2.0 * s)
+    theorem = 2.0 * (b + smoothing_term) * n * C**2 / rate
     root = 0.5 * b**2 * (entropy - 1.0)
     printed = np.nan
     if root >= 0:
-        printed = n * half / (2.0 * steps**2) + n * C**2 * np.sqrt(root) / steps
+        printed = n * half_diagonal / (2.0 * steps**2) + n * C**2 * np.sqrt(root) / steps
     return SmoothingBounds(
         C=float(C),
         smoothing=float(s),
         steps=int(steps),
-        lipschitz=b + scores,
-        printed_lipschitz=half + scores,
+        lipschitz=b + smoothing_term,
+        printed_lipschitz=half_diagonal + smoothing_term,
         theorem_4=theorem,
-        printed_theorem_4=2.0 * (half + scores) * n * C**2 / steps**2,
+        printed_theorem_4=2.0 * (half_diagonal + smoothing_term) * n * C**2 / steps**2,
         corollary_5=theorem + 0.5 * s * entropy,
         printed_corollary_5=printed,
         value=n * C,
@@ -140,7 +140,7 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
 
 
 def largest_eigenvalue(bank: KernelBank) -> float:
-    """Of any of the kernels."""
+    """The largest eigenvalue of any kernel matrix of the bank."""
     last = bank.shape[0] - 1
     matrices = (bank.matrix(k) for k in range(len(bank)))
     return max(float(linalg.eigvalsh(K, subset_by_index=[last, last])[0]) for K in matrices)

@@ -100,15 +100,15 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
         raise ValueError(f"weights must have a column for each of the {len(bank)} kernels, got shape {W.shape}")
     if not ((W >= 0) & np.isfinite(W)).all():
         raise ValueError("weights must be finite and non-negative")
-    own_traces = bank.traces()
-    traces = W @ own_traces
+    kernel_traces = bank.traces()
+    traces = W @ kernel_traces
     with np.errstate(over="ignore", invalid="ignore"):
         pairs = bank.pairs()
         squares = np.einsum("tj,jk,tk->t", W, pairs, W)
     if (traces <= 0).any():
         warn_user("the spectral ratio of a zero matrix is undefined", RuntimeWarning)
     ratios = np.full(len(W), np.nan)
-    out_of_range = (own_traces > 0) & ~((np.diagonal(pairs) > TINY) & np.isfinite(np.diagonal(pairs)))
+    out_of_range = (kernel_traces > 0) & ~((np.diagonal(pairs) > TINY) & np.isfinite(np.diagonal(pairs)))
     plain = (traces > 0) & (squares > TINY) & np.isfinite(squares) & ~(W[:, out_of_range] > 0).any(axis=1)
     ratios[plain] = traces[plain] / np.sqrt(squares[plain])
     for t in np.flatnonzero((traces > 0) & ~plain):  # squares overflow or vanish: the sum itself, of trace one
