@@ -14,31 +14,31 @@ from multikernel._typing import Array
 from multikernel.estimators.bars import COLORS
 from multikernel.estimators.names import short_names
 
-Path = Any  # a ``multikernel.paths.Path``, which draws itself with what stands here
+Path = Any  # a ``multikernel.paths.Path``; importing the class would be circular, since its ``plot`` calls ``draw``
 
 _NAMED = len(COLORS)  # kernels with a colour and a name
 _OTHERS = "#c3c8d2"
 
 
-def draw(path: Path, what: str, ax: Any = None) -> Any:
-    """One kind of figure on the axes, or on new ones; returns the axes."""
-    if what not in (*_KINDS, *_AGAINST_FREEDOM):
-        raise ValueError(f"a path draws {', '.join(repr(kind) for kind in (*_KINDS, *_AGAINST_FREEDOM))}; got {what!r}")
+def draw(path: Path, kind: str, ax: Any = None) -> Any:
+    """Draw one kind of figure on the axes, or on new ones; returns the axes."""
+    if kind not in (*_KINDS, *_AGAINST_FREEDOM):
+        raise ValueError(f"a path draws {', '.join(map(repr, (*_KINDS, *_AGAINST_FREEDOM)))}; got {kind!r}")
     import matplotlib.pyplot as plt
 
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0 if what in ("weights", "coefficients") else 5.6, 3.6), layout="constrained")
+        _, ax = plt.subplots(figsize=(8.0 if kind in ("weights", "coefficients") else 5.6, 3.6), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     path = replace(path, before=None, name="")  # the best step is drawn as a model, not as a pipeline
-    if what in _AGAINST_FREEDOM:
-        _AGAINST_FREEDOM[what](path, ax)
+    if kind in _AGAINST_FREEDOM:
+        _AGAINST_FREEDOM[kind](path, ax)
         return ax
     values = np.asarray(path.values, dtype=float)
     order = np.argsort(values, kind="stable")
     if _geometric(values):
         ax.set_xscale("log")
     ax.set_xlabel(path.parameter)
-    _KINDS[what](path, values, order, ax)
+    _KINDS[kind](path, values, order, ax)
     return ax
 
 
@@ -93,18 +93,18 @@ def _coefficients(path: Path, ax: Any) -> None:
 
 
 def _criteria(path: Path, ax: Any) -> None:
-    """Errors estimated without held-out samples, and the error on those of validation."""
+    """Errors that are estimated without held-out samples, and the error on the validation sample."""
     if np.ndim(path.models[0].intercept_):
         raise ValueError("criteria are drawn of one problem, and this path has several; see its criterion()")
-    found = {name: path.criterion(name) for name in ("gcv", "loo")}
+    criteria = {name: path.criterion(name) for name in ("gcv", "loo")}
     variance = path.models[0].target_variance_
     degrees = path.degrees_of_freedom
     order = np.argsort(degrees, kind="stable")
-    for color, name, label in zip(COLORS, found, ("generalised cross-validation", "leave one out"), strict=False):
-        ax.plot(degrees[order], found[name][order] / variance, "o-", color=color, markersize=4, label=label)
+    for color, name, label in zip(COLORS, criteria, ("generalised cross-validation", "leave one out"), strict=False):
+        ax.plot(degrees[order], criteria[name][order] / variance, "o-", color=color, markersize=4, label=label)
     if path.validation_score is not None and not is_classifier(path.models[0]):
-        held_out = 1.0 - path.validation_score
-        ax.plot(degrees[order], held_out[order], "o-", color=COLORS[2], markersize=4, label="validation")
+        validation_error = 1.0 - path.validation_score
+        ax.plot(degrees[order], validation_error[order], "o-", color=COLORS[2], markersize=4, label="validation")
     best = path.best("gcv")
     label = f"least gcv, {path.parameter} = {best.get_params()[path.parameter]:.3g}"
     ax.axvline(best.degrees_of_freedom_, color=_OTHERS, linestyle="--", linewidth=1, zorder=0, label=label)
@@ -116,9 +116,9 @@ def _criteria(path: Path, ax: Any) -> None:
 
 def _feature(name: str) -> str:
     """The feature of a linear kernel's name: Linear().on(3) or Linear().on('age')."""
-    found = re.fullmatch(r"Linear\(\)\.on\((.*)\)", name)
-    if found:
-        return found[1].strip("'\"")
+    match = re.fullmatch(r"Linear\(\)\.on\((.*)\)", name)
+    if match:
+        return match[1].strip("'\"")
     return name
 
 
@@ -141,7 +141,7 @@ def _error(path: Path, values: Array, order: Array, ax: Any) -> None:
 def _line(label: str, numbers: Callable[[Path], Array], log: bool = False) -> Callable[..., None]:
     """One number for each step, from zero up or on a logarithmic scale."""
 
-    def kind(path: Path, values: Array, order: Array, ax: Any) -> None:
+    def draw_line(path: Path, values: Array, order: Array, ax: Any) -> None:
         ax.plot(values[order], numbers(path)[order], "o-", color=COLORS[0], markersize=4)
         ax.set_ylabel(label)
         if log and (numbers(path) > 0).all():
@@ -151,7 +151,7 @@ def _line(label: str, numbers: Callable[[Path], Array], log: bool = False) -> Ca
         if numbers(path).dtype.kind == "i":
             ax.yaxis.get_major_locator().set_params(integer=True)
 
-    return kind
+    return draw_line
 
 
 _KINDS: Mapping[str, Callable[..., None]] = {

@@ -27,7 +27,7 @@ _WITH_NOISE = ("cp", "aic", "bic")  # criteria that compare models at one varian
 
 
 def criterion_of(models: Sequence[Any], name: str) -> Array:
-    """A criterion of every model, (steps,) or (steps, problems), the noise that of the model of least "gcv".
+    """A criterion of every model: (steps,) or (steps, problems). Its noise is that of the model of least "gcv".
 
     Raises
     ------
@@ -49,20 +49,20 @@ def _check_criteria(models: Sequence[Any]) -> None:
         )
 
 
-def least(errors: Array, order: Array) -> int:
+def step_of_least_error(errors: Array, order: Array) -> int:
     """The step of the least error, the first in the order among equals.
 
     Raises
     ------
     ValueError : where every error is infinite or no number
     """
-    known = errors < np.inf
-    if not known.any():
+    finite = errors < np.inf
+    if not finite.any():
         raise ValueError(
             "best: no step has a score that is a number, or an error that is finite; R^2, the score of regressors, "
             "needs two samples or more"
         )
-    return int(order[np.argmin(np.where(known, errors, np.inf)[order])])
+    return int(order[np.argmin(np.where(finite, errors, np.inf)[order])])
 
 
 def simplest(losses: Array, order: Array) -> int:
@@ -75,7 +75,7 @@ def simplest(losses: Array, order: Array) -> int:
     """
     mean = losses.mean(axis=1)
     n = losses.shape[1]
-    best = least(mean, order)
+    best = step_of_least_error(mean, order)
     error = float(losses[best].std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
     return int(next(step for step in order if mean[step] <= mean[best] + error))
 
@@ -84,8 +84,8 @@ def left_out_losses(models: Sequence[Any]) -> Array:
     """The squared residuals of training samples that are left out one by one, of every model: (steps, n)."""
     _check_criteria(models)
     residuals = [as_columns(model.loo_residuals_) for model in models]
-    known = np.isfinite(residuals[0]).all(axis=1)
-    return np.stack([(each[known] ** 2).sum(axis=1) for each in residuals])
+    finite_rows = np.isfinite(residuals[0]).all(axis=1)
+    return np.stack([(residual[finite_rows] ** 2).sum(axis=1) for residual in residuals])
 
 
 def losses_of(models: Sequence[Any], X: Any, y: Any) -> Array:
@@ -121,11 +121,11 @@ class Path:
     ----------
     parameter : str
     values : array (steps,)
-    models : tuple of fitted estimators, one for each value; they share what they keep of the training samples
+    models : tuple of fitted estimators, one for each value; they share one copy of the training samples
     seconds : array (steps,), the time of each fit
     train_score : array (steps,), the estimator's ``score`` on the training sample; None where it has none
     validation_score : array (steps,), the score on the validation sample; None where there is none
-    before : Pipeline of the fitted steps before the estimator, through which new samples go; None where there are none
+    before : Pipeline of the fitted steps before the estimator, which transform new samples; None where there are none
     name : str, the estimator's name in its pipeline; empty where it is alone
     """
 
@@ -147,13 +147,13 @@ class Path:
             steps = f"{len(self)} steps of {self.parameter} from {ends}"
         else:
             steps = f"{self.parameter} = {ends.split()[0]}"
-        fewest = self.n_kernels.min()
-        most = self.n_kernels.max()
-        return f"<Path of {type(self.models[0]).__name__}: {steps}, {fewest} to {most} kernels>"
+        smallest_count = self.n_kernels.min()
+        largest_count = self.n_kernels.max()
+        return f"<Path of {type(self.models[0]).__name__}: {steps}, {smallest_count} to {largest_count} kernels>"
 
-    # -- what the steps found ------------------------------------------------------------------------------------
+    # -- attributes of all steps ---------------------------------------------------------------------------------
 
-    def _each(self, attribute: str) -> Array:
+    def _attribute_of_steps(self, attribute: str) -> Array:
         """A fitted attribute of every model; NaN where there is none, as for the objective of a rule."""
         values = [getattr(model, attribute, None) for model in self.models]
         return np.array([np.nan if value is None else value for value in values])
@@ -164,47 +164,49 @@ class Path:
 
         Of models that select products of kernels, m is the number of products that any step selected.
         """
-        found = self._kernels
-        if found is None:
-            return self._each("weights_")
-        place = {key: k for k, key in enumerate(found)}
-        weights = np.zeros((len(self), *self.models[0].weights_.shape[:-1], len(place)))
+        kernels = self._kernels
+        if kernels is None:
+            return self._attribute_of_steps("weights_")
+        column = {key: k for k, key in enumerate(kernels)}
+        weights = np.zeros((len(self), *self.models[0].weights_.shape[:-1], len(column)))
         for step, model in zip(weights, self.models, strict=True):
-            step[..., [place[key] for key in model.kernel_keys()]] = model.weights_
+            step[..., [column[key] for key in model.kernel_keys()]] = model.weights_
         return weights
 
     @property
     def kernel_names(self) -> Sequence[str]:
         """The names of the m kernels."""
-        found = self._kernels
-        if found is None:
+        kernels = self._kernels
+        if kernels is None:
             return self.models[0].kernel_names_
-        return tuple(found.values())
+        return tuple(kernels.values())
 
     @property
     def _kernels(self) -> dict[Any, str] | None:
         """The kernels of any step by their keys, with their names; None where all steps have the same kernels."""
         keys = [model.kernel_keys() for model in self.models]
-        if all(each == keys[0] for each in keys):
+        if all(keys_of_step == keys[0] for keys_of_step in keys):
             return None
-        each = zip(self.models, keys, strict=True)
-        named = {key: str(name) for m, own in each for key, name in zip(own, m.kernel_names_, strict=True)}
-        return dict(sorted(named.items()))
+        names = {}
+        for model, keys_of_step in zip(self.models, keys, strict=True):
+            for key, name in zip(keys_of_step, model.kernel_names_, strict=True):
+                names[key] = str(name)
+        return dict(sorted(names.items()))
 
     @property
     def dual_coef(self) -> Array:
         """Dual coefficients: shape (steps, n) or (steps, problems, n)."""
-        return self._each("dual_coef_")
+        return self._attribute_of_steps("dual_coef_")
 
     @property
     def intercept(self) -> Array:
         """Intercepts: shape (steps,) or (steps, problems)."""
-        return self._each("intercept_")
+        return self._attribute_of_steps("intercept_")
 
     @property
     def objective(self) -> Array:
         """The value of the problem: shape (steps,) or (steps, problems); NaN for a rule that solves no problem."""
-        return self._each("objective_")
+        return self._attribute_of_steps("objective_")
 
     @property
     def duality_gap(self) -> Array:
@@ -214,12 +216,12 @@ class Path:
     @property
     def converged(self) -> Array:
         """Whether each step reached ``tol``."""
-        return self._each("converged_")
+        return self._attribute_of_steps("converged_")
 
     @property
     def n_iter(self) -> Array:
         """The iterations of every step."""
-        return self._each("n_iter_")
+        return self._attribute_of_steps("n_iter_")
 
     @property
     def n_kernels(self) -> Array:
@@ -262,7 +264,7 @@ class Path:
         return pd.DataFrame({name: column for name, column in columns.items() if column is not None}, index=index)
 
     def plot(self, what: str = "weights", ax: Any = None) -> Any:
-        """Draw something against the parameter, or the degrees of freedom; needs matplotlib. Returns the axes.
+        """Draw a quantity against the parameter, or the degrees of freedom; needs matplotlib. Returns the axes.
 
         Parameters
         ----------
@@ -306,7 +308,7 @@ class Path:
     def best(self, X: Any = None, y: Any = None, one_standard_error: bool = False) -> Any:
         """The model of the best score on (X, y), or on the validation sample; among equals the simplest.
 
-        Of a pipeline it is one, too.
+        For a path of a pipeline, the model is a fitted pipeline, too.
 
         Parameters
         ----------
@@ -321,31 +323,31 @@ class Path:
         ValueError : where there is nothing to choose by, as where no step has a score, and where
             ``one_standard_error`` is given without the errors of single samples
         """
-        return joined(self.before, self.name, self.models[self._chosen(X, y, one_standard_error)])
+        return joined(self.before, self.name, self.models[self._best_step(X, y, one_standard_error)])
 
-    def _chosen(self, X: Any, y: Any, one_standard_error: bool) -> int:
-        """The step to take."""
+    def _best_step(self, X: Any, y: Any, one_standard_error: bool) -> int:
+        """The number of the best step."""
         order = simplest_first(self.parameter, np.asarray(self.values, dtype=float))
-        named = isinstance(X, str)
-        if (X is None or named) != (y is None):
+        is_criterion = isinstance(X, str)
+        if (X is None or is_criterion) != (y is None):
             raise ValueError("best needs samples and their target together: best(X, y)")
         if one_standard_error:
-            if X is None or (named and X != "loo"):
+            if X is None or (is_criterion and X != "loo"):
                 raise ValueError(
                     "one_standard_error needs the errors of single samples: best(X, y, one_standard_error=True) or "
                     "best('loo', one_standard_error=True)"
                 )
-            if named:
+            if is_criterion:
                 return simplest(left_out_losses(self.models), order)
             [y] = aligned(X, y=y)
             X = self._after(X)
             return simplest(losses_of(informed(self.models, X), X, y), order)
-        if named:
-            return least(self.criterion(X).reshape(len(self), -1).sum(axis=1), order)
+        if is_criterion:
+            return step_of_least_error(self.criterion(X).reshape(len(self), -1).sum(axis=1), order)
         scores = self.validation_score if X is None else self.score(X, y)
         if scores is None:
             raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
-        return least(-scores, order)
+        return step_of_least_error(-scores, order)
 
     def _after(self, X: Any) -> Any:
         """Samples after the other steps of a pipeline."""

@@ -1,4 +1,4 @@
-"""A path: the same problem at many values of one parameter, each started from its neighbour's solution."""
+"""A path: the same problem at many values of one parameter, each fit started from the solution of its neighbour."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def path(
 
     The values are solved from the simplest model to the most flexible one (large alpha, lam or smoothing first, small C
     or p first) and returned in the order given. ``BankSearchCV`` chooses among them by cross-validation. A path along
-    alpha of a regressor whose weights do not look at alpha needs one decomposition of the weighted kernel.
+    alpha of a regressor whose weights do not depend on alpha needs one decomposition of the weighted kernel.
 
     Parameters
     ----------
@@ -77,18 +77,18 @@ def path(
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, y = scale(X), y
     >>> model = L1MKLClassifier(kernels.per_feature(kernels.RBF(0.1)))
-    >>> found = path(model, X[::2], y[::2], "C", np.logspace(-2, 2, 5), validation=(X[1::2], y[1::2]))
-    >>> found.weights.shape, found.predict(X).shape
+    >>> solutions = path(model, X[::2], y[::2], "C", np.logspace(-2, 2, 5), validation=(X[1::2], y[1::2]))
+    >>> solutions.weights.shape, solutions.predict(X).shape
     ((5, 30), (5, 569))
-    >>> bool(found.best().score(X, y) > 0.95), bool((found.duality_gap < 1e-4).all())
+    >>> bool(solutions.best().score(X, y) > 0.95), bool((solutions.duality_gap < 1e-4).all())
     (True, True)
     """
     steps = Steps.of(estimator, "path follows")
     if not isinstance(parameter, str):
         raise ValueError(f"path: parameter must be the name of one, got {abbreviated(parameter)}")
-    head, _, own = parameter.partition("__")
-    if steps.name and head == steps.name:
-        parameter = own
+    step_name, _, name_in_step = parameter.partition("__")
+    if steps.name and step_name == steps.name:
+        parameter = name_in_step
     numbers = _checked(steps, parameter, values)
     VERBOSITY.check(verbose, "path: verbose")
     FOLDER_OR_NONE.check(checkpoint, "path: checkpoint")
@@ -97,27 +97,29 @@ def path(
     private = clone(steps.last)
     for value in numbers:
         with_parameters(private, **{parameter: value.item()}).check_parameters()
-    work = f"path of {type(private).__name__} along {parameter}"
+    description = f"path of {type(private).__name__} along {parameter}"
     y, groups = aligned(X, y=y, groups=groups)
-    kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers, groups)
+    saved_steps = Checkpoint.of(checkpoint, description, estimator, X, y, parameter, numbers, groups)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
     models = [with_parameters(private, **{parameter: value.item()}) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
-        for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers, kept, groups), 1):
+        for count, (s, seconds[s]) in enumerate(
+            _solved(models, bank, target, parameter, numbers, saved_steps, groups), 1
+        ):
             if verbose:
                 print(
                     f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
                 )
     share_reference(models, bank)
-    found = Path(parameter, numbers, tuple(models), seconds, before=before, name=steps.name)
+    solutions = Path(parameter, numbers, tuple(models), seconds, before=before, name=steps.name)
     if not hasattr(private, "score"):
-        return found
+        return solutions
     return replace(
-        found,
-        train_score=found.score(bank, target),
-        validation_score=None if validation is None else found.score(*validation),
+        solutions,
+        train_score=solutions.score(bank, target),
+        validation_score=None if validation is None else solutions.score(*validation),
     )
 
 
@@ -127,31 +129,31 @@ def _solved(
     target: Array,
     parameter: str,
     numbers: Array,
-    checkpoint: Checkpoint,
+    saved_steps: Checkpoint,
     groups: Any,
 ) -> Iterator[tuple[int, float]]:
-    """Fit every model; yields its position and the seconds as soon as it is there."""
+    """Fit every model; yields its position and the seconds that it took, as soon as it is fitted."""
     order = simplest_first(parameter, numbers)
     if parameter == "alpha" and isinstance(models[0], FitsManyAlphas):
-        yield from _solved_together(models, bank, target, numbers, order, checkpoint)
+        yield from _solved_together(models, bank, target, numbers, order, saved_steps)
         return
     names = {int(s): f"{parameter} = {numbers[s].item()!r}, step {s + 1}" for s in order}
-    checkpoint.expect(list(names.values()))
+    saved_steps.expect(list(names.values()))
     earlier: list[Fitted] = []
     for s, name in names.items():
         start = perf_counter()
         held_out = models[s].resampling(groups, target)
-        earlier = models[s].fit_bank(bank, target, earlier, checkpoint=checkpoint.under(name), resampling=held_out)
-        yield s, checkpoint.part(name, partial(_since, start))
+        earlier = models[s].fit_bank(bank, target, earlier, checkpoint=saved_steps.under(name), resampling=held_out)
+        yield s, saved_steps.part(name, partial(_since, start))
 
 
 def _solved_together(
-    models: Sequence[Any], bank: KernelBank, target: Array, numbers: Array, order: Array, checkpoint: Checkpoint
+    models: Sequence[Any], bank: KernelBank, target: Array, numbers: Array, order: Array, saved_steps: Checkpoint
 ) -> Iterator[tuple[int, float]]:
-    """Models whose weights do not look at alpha, by one decomposition: one part of the work."""
+    """Fit models whose weights do not depend on alpha by one decomposition; the checkpoint has one entry for all."""
     start = perf_counter()
-    checkpoint.expect(["all steps"])
-    fits = checkpoint.part("all steps", lambda: models[0].fit_along(bank, target, numbers.tolist()))
+    saved_steps.expect(["all steps"])
+    fits = saved_steps.part("all steps", lambda: models[0].fit_along(bank, target, numbers.tolist()))
     for model, fitted in zip(models, fits, strict=True):
         model.publish(bank, [fitted], single=True)
     yield from ((int(s), _since(start) / len(models)) for s in order)
@@ -163,14 +165,16 @@ def _since(start: float) -> float:
 
 def _checked(steps: Steps, parameter: str, values: Iterable[float]) -> Array:
     """The values as an array of numbers, for a parameter that a path can follow."""
-    own = steps.last.get_params(deep=False)
-    if parameter.split("__")[0] in own and not steps.share_a_bank(parameter):
+    parameters = steps.last.get_params(deep=False)
+    if parameter.split("__")[0] in parameters and not steps.share_a_bank(parameter):
         raise ValueError(
             f"path: {parameter!r} changes the kernels, and a path has one set of them; "
             "use BankSearchCV to compare kernels"
         )
-    if parameter not in own:
-        raise ValueError(f"path: {type(steps.last).__name__} has no parameter {parameter!r}; it has {', '.join(own)}")
+    if parameter not in parameters:
+        raise ValueError(
+            f"path: {type(steps.last).__name__} has no parameter {parameter!r}; it has {', '.join(parameters)}"
+        )
     numbers = np.array(list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [])
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise ValueError(
