@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 import multikernel as mk
 from cases import one_in
 from multikernel import bind, kernels
-from multikernel.estimators.search import Samples, WholeFit, search_folds
+from multikernel.estimators.search import FullFits, Samples, search_folds
 
 FEW = kernels.rbf_grid([0.01, 0.1, 1.0])
 CHOOSE = {  # estimators with a parameter that is chosen, small enough to be fitted many times
@@ -147,8 +147,8 @@ def test_defaults_of_regressors_explain_diabetes(model):
 
 @pytest.mark.parametrize("model", [mk.LinearRLS2Regressor(), mk.L1MKLRegressor(FEW), mk.LinearRLS2Classifier()])
 def test_a_choice_takes_few_fits(model, monkeypatch):
-    tried, errors = [], WholeFit.errors
-    monkeypatch.setattr(WholeFit, "errors", lambda fold, place: tried.append(place) or errors(fold, place))
+    tried, errors = [], FullFits.errors
+    monkeypatch.setattr(FullFits, "errors", lambda fold, index: tried.append(index) or errors(fold, index))
     model.fit(*sample(model, 100))
     assert len(set(tried)) <= 6
     assert len(tried) == 3 * len(set(tried))  # a candidate is tried once on each of three folds
@@ -177,7 +177,7 @@ def test_a_rare_class_is_in_every_fold(rare):
 
 def test_a_choice_that_no_candidate_could_be_fitted_for_is_said(monkeypatch):
     X, y = sample(mk.RLS2Regressor(), 30)
-    monkeypatch.setattr(WholeFit, "errors", lambda fold, place: float("inf"))
+    monkeypatch.setattr(FullFits, "errors", lambda fold, index: float("inf"))
     with pytest.warns(
         mk.PredictionWarning, match="no candidate for alpha='auto' could be fitted to a part of the samples"
     ):

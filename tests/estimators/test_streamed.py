@@ -13,7 +13,7 @@ from multikernel import kernels, streams
 from multikernel.estimators.streamed import solving
 from multikernel.estimators.streamed.checkpoint import PassFile
 from multikernel.estimators.streamed.learning import pass_of
-from multikernel.estimators.streamed.parts import parts
+from multikernel.estimators.streamed.row_folds import fold_of_rows
 from multikernel.estimators.streamed.rows import Pass
 from multikernel.statistics import Moments, Summing, coordinates
 
@@ -85,7 +85,7 @@ def test_cross_validated_ridge_from_sums(offset, fit_intercept):
     for rows in (np.arange(400), np.arange(400, N)):
         single.partial_fit(X[rows], y[rows])
     assert np.allclose(several.predict(X), single.predict(X), rtol=1e-15, atol=1e-8)
-    fold = parts(X, y[:, None], 5)
+    fold = fold_of_rows(X, y[:, None], 5)
     error, bank = 0.0, several._state.bank.on(X)
     K = bank.combine(several.weights_).dense()
     for f in range(5):  # the error of the definition, fold by fold

@@ -104,8 +104,8 @@ def test_few_of_many_products_are_looked_at() -> None:
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"chains": 2}, "does not part 5 kernels"),
-        ({"chains": [2, 2]}, "does not part 5 kernels"),
+        ({"chains": 2}, "does not divide 5 kernels"),
+        ({"chains": [2, 2]}, "does not divide 5 kernels"),
         ({"chains": [2, 0, 3]}, "a list of such numbers"),
         ({"chains": LENGTHS, "parents": [[]] * 5}, "one of the two"),
         ({"chains": LENGTHS, "node_weights": [1.0] * 5}, "give its parents"),

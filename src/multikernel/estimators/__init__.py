@@ -1,4 +1,4 @@
-"""Scikit-learn estimators; each is imported when it is first asked for."""
+"""Scikit-learn estimators; each is imported when it is first used."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # which sees the names above
+if not TYPE_CHECKING:  # type checkers read the imports above
 
     def __getattr__(name: str) -> Any:
         if name in _FILE_OF:

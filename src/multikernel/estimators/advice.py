@@ -1,4 +1,4 @@
-"""What is likely to make a fit predict badly, said once in one sentence with the cause and what to do."""
+"""Warnings of what is likely to make a fit predict badly: one sentence with the cause and the remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from multikernel.estimators.protocol import Model
 from multikernel.kernels import KernelFamily
 from multikernel.kernels.facts import ExplicitFeatures
 
-_UNEQUAL = 30.0  # by how much sizes may differ: 13 was measured to cost nothing, 33 up to .05 of accuracy, 60 up to .12
+# the largest ratio of sizes without a warning: 13 was measured to cost nothing, 33 up to .05 of accuracy, 60 up to .12
+_UNEQUAL = 30.0
 
 _FAR = 200.0  # ranges of the middle 90 % of a feature: one value at 100 of them costs nothing, at 300 up to .11 of R2
 
@@ -25,7 +26,7 @@ _OFF_CENTRE = 10.0
 
 
 def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None, row: str = "row {}") -> None:
-    """Say where a feature has a value so far from all others that its scale may be learned for this value.
+    """Warn where a feature has a value so far from all others that its scale may be learned for this value.
 
     Parameters
     ----------
@@ -52,26 +53,26 @@ def advise_on_far_values(name: str, X: Any, names: Sequence[Any] | None, row: st
 
 
 def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: float) -> None:
-    """Say where default kernels will see few of the features, or none of them as they should.
+    """Warn where default kernels will depend on few of the features, or have unsuitable widths.
 
     Parameters
     ----------
     name : of the estimator
     X : samples, of which an array of numbers is looked at
     names : of the features
-    reach : float, by how much the spread of the features may be more or less than the 1 that the kernels are made for
+    reach : float, the factor by which the spread of the features may differ from 1, which the default kernels expect
     """
     if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
         return
     with np.errstate(over="ignore", invalid="ignore"):
         spread = X.std(axis=0)
-        used = np.flatnonzero(spread > SINGULAR * np.abs(X).max(axis=0, initial=0.0))
-        shares = np.sort(spread[used] ** 2)
-    if not len(used) or not np.isfinite(shares).all():
+        varying = np.flatnonzero(spread > SINGULAR * np.abs(X).max(axis=0, initial=0.0))
+        shares = np.sort(spread[varying] ** 2)
+    if not len(varying) or not np.isfinite(shares).all():
         return
     # half of the features make up less than 1/100 of all squared distances
-    if len(used) > 1 and shares[: len(used) // 2].sum() < 0.01 * shares.sum():
-        small, large = (used[int(pick(spread[used]))] for pick in (np.argmin, np.argmax))
+    if len(varying) > 1 and shares[: len(varying) // 2].sum() < 0.01 * shares.sum():
+        small, large = (varying[int(pick(spread[varying]))] for pick in (np.argmin, np.argmax))
         warn_user(
             f"{name}: features of very different scale: {_named(names, large)} varies by {spread[large]:.2g} and "
             f"{_named(names, small)} by {spread[small]:.2g}, so that the default kernels hardly see half of the "
@@ -89,10 +90,10 @@ def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: fl
 
 
 def advise_on_means(name: str, X: Any, family: KernelFamily) -> None:
-    """Say where squared losses meet linear kernels alone of columns whose means are large beside their spread.
+    """Warn where all kernels are linear, the losses squared, and the columns' means large relative to their spread.
 
-    The intercept is then the mean of the target, and no kernel has a constant: a function w'x of the columns cannot be
-    w'(x - mean), and one direction of the columns is lost.
+    The intercept is then the mean of the target, and no kernel has a constant: the learned function w'x cannot become
+    w'(x - mean), so one direction of the columns is lost.
 
     Parameters
     ----------
@@ -105,10 +106,10 @@ def advise_on_means(name: str, X: Any, family: KernelFamily) -> None:
     if not all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in family):
         return
     with np.errstate(over="ignore", invalid="ignore"):
-        times = float(np.sum(X.mean(axis=0) ** 2) / np.sum(X.var(axis=0)))
-    if np.isfinite(times) and times > _OFF_CENTRE:
+        ratio = float(np.sum(X.mean(axis=0) ** 2) / np.sum(X.var(axis=0)))
+    if np.isfinite(ratio) and ratio > _OFF_CENTRE:
         warn_user(
-            f"{name}: linear kernels of columns whose means are {np.sqrt(times):.2g} times their standard deviations, "
+            f"{name}: linear kernels of columns whose means are {np.sqrt(ratio):.2g} times their standard deviations, "
             "and no kernel that has a constant: a direction of the columns is lost; centre the kernels "
             "(kernel.centered()), or put a StandardScaler before",
             PredictionWarning,
@@ -116,7 +117,7 @@ def advise_on_means(name: str, X: Any, family: KernelFamily) -> None:
 
 
 def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
-    """Say where the lengths of centred samples separate classes, and default kernels see directions only.
+    """Warn where the lengths of centred samples separate classes, while default kernels depend on directions only.
 
     Parameters
     ----------
@@ -135,21 +136,21 @@ def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
     z = (z - z.mean()) / z.std()
     classes, index = np.unique(labels, return_inverse=True)
     share = np.bincount(index) / len(labels)
-    alike = np.abs(np.bincount(index, z) / len(labels)) / np.sqrt(np.maximum(share * (1.0 - share), SINGULAR))
-    k = int(alike.argmax())
-    if alike[k] > 0.45:  # a correlation
+    correlations = np.abs(np.bincount(index, z) / len(labels)) / np.sqrt(np.maximum(share * (1.0 - share), SINGULAR))
+    k = int(correlations.argmax())
+    if correlations[k] > 0.45:
         warn_user(
             f"{name}: the lengths of samples separate class {classes[k]!s} from the others (correlation "
-            f"{alike[k]:.2f}), and the default kernels see the directions of samples only; give kernels.rbf_grid(), or "
-            "do not centre the features where zero means something",
+            f"{correlations[k]:.2f}), and the default kernels see the directions of samples only; give "
+            "kernels.rbf_grid(), or do not centre the features where zero means something",
             PredictionWarning,
         )
 
 
 def advise_on_sizes_of(model: Model, bank: KernelBank) -> None:
-    """Warn of kernels of very different size, unless they are the estimator's own for the user's samples.
+    """Warn of kernels of very different size, unless they are the default kernels on the user's samples.
 
-    A model that did not bind the kernels itself, that of a fold for instance, has no names for them and is silent.
+    A model that did not bind the kernels itself, that of a fold for instance, has no names for them and does not warn.
     """
     names = getattr(model, "base_kernel_names_", getattr(model, "kernel_names_", None))
     compared = model._method.sizes(model, bank)
@@ -158,10 +159,10 @@ def advise_on_sizes_of(model: Model, bank: KernelBank) -> None:
 
 
 def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) -> None:
-    """Say where kernels are of very different size, which decides beside their use how much each counts.
+    """Warn where kernels are of very different size: the larger a kernel is, the more it counts, useful or not.
 
     The size of a kernel is its mean centred self-value, the mean squared distance of the samples from their mean in its
-    space. The mean self-values have to differ, too: that is what normalising can change.
+    feature space. The mean self-values have to differ, too, because only these change when kernels are normalised.
 
     Parameters
     ----------
@@ -173,8 +174,8 @@ def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) ->
     if not 1 < m <= 10_000 or bank.of_distances:  # sizes of more kernels are not worth checking
         return
     self_values = bank.traces() / n
-    some = self_values[self_values > 0.0]
-    if not len(some) or some.max() <= _UNEQUAL * some.min():
+    positive = self_values[self_values > 0.0]
+    if not len(positive) or positive.max() <= _UNEQUAL * positive.min():
         return
     sizes = self_values - bank.quad(np.full(n, 1.0 / n))
     varying = np.flatnonzero(sizes > SINGULAR * self_values)
@@ -192,7 +193,7 @@ def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) ->
 
 
 def advise_on_constant(name: str, coef: Array, target: Array, numbers: Mapping[str, Any]) -> None:
-    """Say where all coefficients of the predictor are zero, though the target is not constant.
+    """Warn where all coefficients of the predictor are zero, though the target is not constant.
 
     Parameters
     ----------
@@ -203,12 +204,13 @@ def advise_on_constant(name: str, coef: Array, target: Array, numbers: Mapping[s
     """
     if coef.any() or not isinstance(target, np.ndarray) or (target == target[:1]).all():
         return
-    given = ", ".join(f"{key}={value:.3g}" for key, value in numbers.items() if not isinstance(value, str))
+    settings = ", ".join(f"{key}={value:.3g}" for key, value in numbers.items() if not isinstance(value, str))
     cause = "the kernels explain nothing of it"
     if "epsilon" in numbers:
         cause = "every residual is smaller than epsilon"
     warn_user(
-        f"{name}: the predictor is constant: at {given or 'these parameters'} {cause}; give smaller values, or 'auto'",
+        f"{name}: the predictor is constant: at {settings or 'these parameters'} {cause}; give smaller values, or "
+        "'auto'",
         PredictionWarning,
     )
 

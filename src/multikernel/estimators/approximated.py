@@ -2,8 +2,8 @@
 
 An estimator with the parameters ``approximation`` and ``rank`` can be solved on approximate kernels; its certificate is
 then that of the approximate problem. "auto" approximates where the forecast of an exact fit (``needed_memory.py``) is
-larger than ``_SHARE`` of the memory that is available: forecasts are about as large as peaks that were measured, or
-larger (``tests/estimators/test_forecast_memory.py``), and the rest is left to what other programs take meanwhile.
+larger than ``_SHARE`` of the memory that is available: forecasts are at least about as large as measured peaks
+(``tests/estimators/test_forecast_memory.py``), and the remaining memory is reserved for other programs.
 """
 
 from __future__ import annotations
@@ -37,60 +37,65 @@ _SHARE = 0.8  # of the available memory
 
 
 def bank_of_family(model: Model, family: KernelFamily, X: Any, binder: Callable[..., KernelBank]) -> KernelBank:
-    """The bank of a resolved family that has learned, on checked samples; approximate where the model asks for it."""
+    """The bank of a resolved family on checked samples; its kernels are approximated where the model asks for it.
+
+    The kernels of the family have learned what they take from the samples (``KernelFamily.learned``).
+    """
     n = X.shape[0]
-    asked = _asked(model, n, lambda: sketched(family, X), all(map(_has_features, family)))
-    if asked is None:
+    approximation = _approximation_for(model, n, lambda: sketched(family, X), all(map(_has_features, family)))
+    if approximation is None:
         return binder(family, X, dtype=model._method.binding.precision(model, len(family), n))
     if binder is sketched:
-        return _unmade(model, len(family), n)
-    return _approximated(model, lambda: approximate_kernels(family, X, asked))
+        return _sketch_of_approximation(model, len(family), n)
+    return _approximated(model, lambda: approximate_kernels(family, X, approximation))
 
 
 def approximate_given(model: Model, bank: KernelBank, binder: Callable[..., KernelBank]) -> KernelBank:
-    """A bank in place of samples; approximate where the model asks for it, and the bank is not yet."""
-    asked = _asked(model, bank.shape[0], lambda: bank, bank.n_features is not None)
-    if asked is None or isinstance(bank, LowRankBank):
+    """The bank that was passed in place of samples; its kernels are approximated where the model asks for it."""
+    approximation = _approximation_for(model, bank.shape[0], lambda: bank, bank.n_features is not None)
+    if approximation is None or isinstance(bank, LowRankBank):
         return bank
     if binder is sketched:
-        return _unmade(model, len(bank), bank.shape[0])
-    return _approximated(model, lambda: approximate_bank(bank, asked))
+        return _sketch_of_approximation(model, len(bank), bank.shape[0])
+    return _approximated(model, lambda: approximate_bank(bank, approximation))
 
 
 def _has_features(kernel: Kernel) -> bool:
     return any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts())
 
 
-def _asked(model: Model, n: int, exact: Callable[[], KernelBank], known: bool) -> Approximation | None:
-    """What to approximate by; None for exact kernels.
+def _approximation_for(
+    model: Model, n: int, exact: Callable[[], KernelBank], has_features: bool
+) -> Approximation | None:
+    """The approximation of the kernels; None for exact kernels.
 
     Parameters
     ----------
     model : the estimator
     n : int, samples
     exact : makes a sketch of the bank of exact kernels
-    known : bool, whether these are known by features
+    has_features : bool, whether the exact kernels are computed from explicit features
     """
     method = getattr(model, "approximation", None)
     vars(model).pop("approximation_error_", None)  # of an earlier fit
     if method is None:
         return None
     if method == "auto":
-        if known:
+        if has_features:
             return None
-        needed, most = _needed(model, exact()), _SHARE * available_memory()
-        if needed <= most:
+        needed, limit = _needed(model, exact()), _SHARE * available_memory()
+        if needed <= limit:
             return None
         warn_user(
             f"{type(model).__name__}: a fit of exact kernels to {n} samples takes up to {needed / 1e9:.3g} GB, more "
-            f"than the {most / 1e9:.3g} GB that approximation='auto' allows it: each kernel is approximated by "
+            f"than the {limit / 1e9:.3g} GB that approximation='auto' allows it: each kernel is approximated by "
             f"Nystroem's method with rank={model.rank:g}, and approximation_error_ says how closely"
         )
     return Approximation("fourier" if method == "fourier" else "nystroem", model.rank, seed=seed_of(model))
 
 
 def _needed(model: Model, bank: KernelBank) -> float:
-    """The bytes of a fit of exact kernels, of as many problems of all samples as are solved at a time."""
+    """The bytes of a fit of exact kernels, with as many problems of all samples as are solved at the same time."""
     exact = copy(model)
     exact.approximation = None
     n = bank.shape[0]
@@ -98,15 +103,18 @@ def _needed(model: Model, bank: KernelBank) -> float:
     return bytes_of_fit(exact, bank_cost(exact, bank), [task] * max(1, getattr(model, "n_jobs", None) or 1))
 
 
-def _unmade(model: Model, m: int, n: int) -> FactorBank:
-    """A bank of as many features as m approximate kernels of n samples will have: 256 each for a given accuracy."""
+def _sketch_of_approximation(model: Model, m: int, n: int) -> FactorBank:
+    """A bank for forecasts, with as many features as m approximate kernels of n samples will have.
+
+    Where ``rank`` is an accuracy, the number of features is not known beforehand: 256 for each kernel are assumed.
+    """
     q = m * min(n, int(model.rank) if model.rank >= 1 else 256)
     F = np.broadcast_to(1.0, (n, q))  # a single 1 seen as an array
     return FactorBank(F, F, np.full(m, q // m), np.arange(q))
 
 
 def _approximated(model: Model, approximate: Callable[[], tuple[LowRankBank, Array]]) -> KernelBank:
-    """The bank; its error is left on the model."""
+    """The approximate bank; sets ``approximation_error_`` of the model."""
     try:
         bank, model.approximation_error_ = approximate()
     except ValueError as error:

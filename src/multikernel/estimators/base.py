@@ -1,4 +1,4 @@
-"""The estimator that all others are: parameters, a ``Method`` that says how it learns, and what a fitted model answers.
+"""The base class of the estimators: parameters, a ``Method`` that says how they learn, and what a fitted model does.
 
 The fit itself is in ``fit.py``, and what differs between estimators in the ``Method`` of each (``method.py``).
 """
@@ -38,17 +38,17 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     time_budget: Positive | None = None
     _method: ClassVar[Method]
-    # Those that the bank, or what its weights belong to, depends on: models that differ in one of them share no bank.
+    # The parameters on which the bank depends: models that differ in one of them cannot share a bank.
     _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank")
 
-    # what new samples have to meet; no annotations, which would make parameters of them
-    _strings = ()  # the columns that held strings in training
-    _times = ()  # those that held dates or durations
+    # What a fit remembers of its training samples. Without annotations, which would make these names parameters.
+    _strings = ()  # the columns that held strings
+    _times = ()  # the columns that held dates or durations
     _objects = False  # whether samples were objects
-    _home = None  # no samples, of the library and on the device of those of training; None for NumPy's
-    _samples_bound = None  # the training samples, as far as they are needed; None where there are only kernels of them
+    _home = None  # an empty array of the samples' library, on their device; None for NumPy
+    _samples_bound = None  # the training samples while they are needed; None where the user passed kernel matrices
     _bound_kernels = None  # the family as it was bound
-    _rows = None  # the samples of a bank that were the training sample, where it was a part of one
+    _rows = None  # the rows of the user's bank that were the training sample, where this was a part of a bank
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -69,7 +69,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         self._method.check(self)
 
-    # -- fitting, as paths and searches do it --------------------------------------------------------------------------
+    # -- fitting, for paths and searches -------------------------------------------------------------------------------
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         """The training bank and the checked target; of shape (n,) and zero for an estimator that takes no target.
@@ -115,7 +115,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return fitting.fit_on_bank(self, bank, target, earlier, sample_weight, learn, exact, checkpoint, resampling)
 
     def resampling(self, groups: Any, target: Array) -> Resampling:
-        """How samples are held out where a parameter is "auto", probabilities are wanted, or learning asks for it.
+        """How samples are held out, for parameters that are "auto", for probabilities and for methods that need folds.
 
         Parameters
         ----------
@@ -124,7 +124,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError : for groups that are not n values, and where they or ``cv`` allow no folds
+        ValueError : for groups that are not n values, and where the groups or ``cv`` allow no folds
         """
         return fitting.resampling(self, groups, target)
 
@@ -165,10 +165,10 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return self._certified("stationarity", "stationarity_")
 
     def _certified(self, kind: Kind, name: str) -> float:
-        known: Certificate | None = vars(self).get("certificate_")
-        if known is None or known.kind != kind:
+        certificate: Certificate | None = vars(self).get("certificate_")
+        if certificate is None or certificate.kind != kind:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        return known.value
+        return certificate.value
 
     # -- a fitted model ------------------------------------------------------------------------------------------------
 
@@ -206,7 +206,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return check_predicted(values, type(self).__name__)
 
     def share(self, reference: KernelBank, support: Array) -> None:
-        """Take the reference to the training samples that models of one bank share, with these of the samples."""
+        """Use a reference to the training samples that all models of one bank share, and these rows of it."""
         predictor: Any = self.predictor_
         self.predictor_: Any = predictor.on(reference, support)
 
@@ -217,38 +217,38 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     @property
     def kernels_can_be_left_out(self) -> bool:
-        """Whether some of the kernels that a fit binds are a bank to fit to; not where each has a kernel per region."""
+        """Whether a fit to a part of the bound kernels is possible; not where every kernel is bound once per region."""
         return self._method.binding.against is kernels_against
 
     def kernel_keys(self) -> Sequence[Any]:
-        """Identifiers of the kernels of ``weights_``, comparable between fits, in an order; their numbers here."""
+        """Identifiers of the kernels of ``weights_``, comparable and sortable between fits; here their positions."""
         return range(self.weights_.shape[-1])
 
     def problem_names(self) -> list[str]:
-        """A name for each problem that has weights of its own: the class, the pair of classes, or the target."""
+        """A name for each problem with separate weights: the class, the pair of classes, or the target."""
         return [f"target {p}" for p in range(len(np.atleast_2d(self.weights_)))]
 
     def _is_given(self, X: Any) -> bool:
-        """Whether X is no sample, but kernel matrices or a bank, which say themselves what they are against."""
+        """Whether X is not samples but kernel matrices or a bank, which already have columns for the other samples."""
         return is_given(self, X) and not isinstance(self._bound_kernels, tuple)
 
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
         """The learned kernel between samples: shape (len(X), len(Z)).
 
-        It is the combination of the kernels by the learned weights; where problems have weights of their own, the mean
-        of their kernels.
+        It is the combination of the kernels by the learned weights; where problems have separate weights, the mean of
+        their combinations.
 
         Parameters
         ----------
         X : samples like those of ``fit``, of one source or several; or, in place of samples, a bank of them, or with
-            ``kernels="precomputed"`` matrices (m, len(X), len(Z)), which say themselves what they are against. A view
-            that is a kernel matrix has its values between X and Z, or both are parts of ``views`` with the same matrix.
+            ``kernels="precomputed"`` matrices (m, len(X), len(Z)); their columns are then Z. A view that is a kernel
+            matrix has its values between X and Z, or both are parts of ``views`` with the same matrix.
         Z : samples like X; X itself by default
 
         Raises
         ------
-        ValueError : for a kernel that is centred by the training sample, which is between other samples not known, and
-            for Z beside a bank or matrices
+        ValueError : for a kernel that is centred by the training sample, which has no values between two new samples,
+            and for Z beside a bank or matrices
         MemoryError : where the matrix is larger than the memory
         """
         check_is_fitted(self)
@@ -288,7 +288,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         problems, m = np.size(self.intercept_), self.weights_.shape[-1]
         predictor: Predictor = self.predictor_
-        parts, count = [], 0
+        blocks, count = [], 0
         with np.errstate(over="ignore", invalid="ignore"):
             for bank in self.banks(X, problems * m):
                 count += bank.shape[0]
@@ -297,8 +297,8 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                     f"the contributions of {m} kernels to {count} samples",
                     "take fewer samples",
                 )
-                parts.append(predictor.contributions(bank))
-        found = check_predicted(np.concatenate(parts), type(self).__name__)
+                blocks.append(predictor.contributions(bank))
+        contributions = check_predicted(np.concatenate(blocks), type(self).__name__)
         if self.dual_coef_.ndim == 1:
-            return found[:, :, 0]
-        return found
+            return contributions[:, :, 0]
+        return contributions

@@ -1,4 +1,4 @@
-"""From what a user gives to banks: training samples, new samples, precomputed matrices, banks bound already.
+"""Banks from what a user passes: training samples, new samples, precomputed matrices, banks bound already.
 
 ``bind_training`` makes the training bank and checks the target. ``new_banks`` makes the banks of new samples against
 the training samples that a predictor uses. What differs between estimators is their ``Binding``.
@@ -51,16 +51,16 @@ from multikernel.tuning import LARGE_VALUES
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
 
 
-# -- what an estimator says --------------------------------------------------------------------------------------------
+# -- how estimators bind, and the defaults -----------------------------------------------------------------------------
 
 
 def bound_samples(model: Model, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
-    """The bank of checked samples: the model's kernels, which learn what they take from the samples first."""
+    """The bank of checked samples. Kernels learn their data-dependent parameters from the samples before."""
     binding = model._method.binding
     learned_from = binding.learned_from(model, host(X), weight)
     family = resolved_family(model, features_of(model, X)).learned(learned_from)
     model._bound_kernels = family
-    # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
+    # names of very many kernels stay a lazy sequence, which makes each name when it is read
     if len(family) <= 100_000:
         model.kernel_names_ = np.array(family.names, dtype=object)
     else:
@@ -76,7 +76,7 @@ def bound_samples(model: Model, X: Any, weight: Array | None, binder: Binder) ->
 
 
 def bound_given(model: Model, X: Any, binder: Binder) -> KernelBank:
-    """The bank of matrices that a user computed, one that he bound, or the bank of several views."""
+    """The bank of matrices that the user computed, the bank that the user bound, or the bank of several views."""
     if isinstance(X, Views):
         return _bound_views(model, X, binder)
     bank = precomputed(X)
@@ -152,15 +152,15 @@ class Binding:
     of_samples : (model, samples, weight, binder) -> KernelBank, of checked samples
     of_given : (model, X, binder) -> KernelBank, of matrices, a bank or views in place of samples
     finished : (model, bank, weight) -> KernelBank
-        What becomes of the training bank, which may follow the weights of the samples; None where all are 1.
+        The training bank after a last change, which may depend on the sample weights; weight is None where all are 1.
     sketched : (model, bank, weight) -> KernelBank, for a forecast one of the same cost; None: that of ``finished``
-    of_new : (model, X) -> what new samples are turned into before they meet the training samples
+    of_new : (model, X) -> X, of new samples before kernels are evaluated between them and the training samples
     against : (model, samples) -> KernelBank, whose columns are some samples, for the kernel between any two of them
     learned_from : (model, samples, weight) -> samples that kernels learn their widths and means from
     precision : (model, m, n) -> dtype in which a bank may store m matrices of n samples, or None
     advise : (model, samples, labels) -> None
         Warns a user of classes for which the default kernels are likely to predict badly.
-    hidden : (model, features) -> positions of columns that kernels do not see which name no columns themselves
+    hidden : (model, features) -> positions of columns that are left out of kernels that name no columns themselves
     missing_cells : whether the kernels take samples with missing cells
     foreign_arrays : whether samples of other array libraries than NumPy are taken
     reach : by what factor the spread of the features may differ from what the default kernels expect
@@ -204,7 +204,7 @@ class Training:
 def bind_training(
     model: Model, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False, **checks: Any
 ) -> Training:
-    """The training bank, the checked target and the checked weights; the model keeps what new samples have to meet.
+    """The training bank, the checked target and the checked weights; the model keeps what it needs for new samples.
 
     Parameters
     ----------
@@ -248,13 +248,13 @@ def bind_training(
 
 
 def require_target(model: Model, y: Any) -> None:
-    """ValueError where a target that is needed is not there."""
+    """ValueError where the estimator needs a target and there is none."""
     if y is None and model.__sklearn_tags__().target_tags.required:
         raise ValueError(f"{type(model).__name__} requires y to be passed, but the target y is None")
 
 
 def _checked_samples(model: Model, X: Any, y: Any, checks: dict[str, Any]) -> tuple[Any, Array]:
-    """Samples and their target; by one call of scikit-learn where both are arrays of numbers."""
+    """The checked samples and target; where both are arrays of numbers, scikit-learn checks them in one call."""
     objects = objects_of(model, X, reset=True) is not None
     if not foreign(X) and not objects:
         check_samples(X)
@@ -273,30 +273,30 @@ def _checked_samples(model: Model, X: Any, y: Any, checks: dict[str, Any]) -> tu
 
 
 def is_precomputed(model: Model) -> bool:
-    """Whether the user says that X are kernel matrices."""
+    """Whether ``kernels="precomputed"``: X are kernel matrices."""
     return isinstance(model.kernels, str) and model.kernels == "precomputed"
 
 
 def is_given(model: Model, X: Any) -> bool:
-    """Whether X is no sample, but kernel matrices, a bank, or several views."""
+    """Whether X is not samples but kernel matrices, a bank, or several views."""
     return isinstance(X, KernelBank | BankRows | Views) or is_precomputed(model) or _is_views(model, X)
 
 
 def _is_views(model: Model, X: Any) -> bool:
-    """Whether X is a dict or a list of views; a list is one of samples where the same kernels for all take objects."""
+    """Whether X is a dict or a list of views. A list holds samples instead where the kernels take objects."""
     by_view = isinstance(X, Mapping) or isinstance(getattr(model, "kernels", None), Mapping)
     return is_views(X) and (by_view or not takes_objects(model))
 
 
 def as_views(model: Model, X: Any) -> Any:
-    """A dict or a list of views as views; anything else as it is."""
+    """A dict or a list of views as views; anything else unchanged."""
     if _is_views(model, X) and not is_precomputed(model):
         return views(X)
     return X
 
 
 def _taken(model: Model, X: Any) -> Any:
-    """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
+    """Rows of a bank as a bank, a dict or a list of views as views; anything else unchanged."""
     X = unmasked(X)
     model._rows = X.rows if isinstance(X, BankRows) else None
     if isinstance(X, BankRows):
@@ -305,48 +305,48 @@ def _taken(model: Model, X: Any) -> Any:
 
 
 def _bound_views(model: Model, X: Views, binder: Binder) -> KernelBank:
-    """The kernels of every view: those of its own, or the same for all."""
+    """The bank of the kernels of every view: each view has separate kernels, or all views have the same."""
     X.check_matrices(model.kernels if isinstance(model.kernels, Mapping) else ())
     learned = learned_views(X, partial(_family_of_view, model))
     banks = bind_views(X, learned, partial(model._method.binding.precision, model), binder, binder is sketched)
     model._bound_kernels = tuple(bank.samples for bank in banks)
     names: list[str] = []
-    for view, part in zip(learned, banks, strict=True):
-        own = part.names or ()
-        names += [view.name if len(own) == 1 else f"{view.name}: {name}" for name in own]
+    for view, view_bank in zip(learned, banks, strict=True):
+        kernel_names = view_bank.names or ()
+        names += [view.name if len(kernel_names) == 1 else f"{view.name}: {name}" for name in kernel_names]
     model.kernel_names_ = np.array(names, dtype=object)
     bank = bank_of_views(banks)
     check_self_values(bank, model.kernel_names_)
     return approximate_given(model, bank, binder)
 
 
-def _family_of_view(model: Model, view: str, part: Any) -> KernelFamily:
-    """The kernels of a view of samples: by the types of its columns where the user gives none."""
-    given = model.kernels
+def _family_of_view(model: Model, view: str, samples: Any) -> KernelFamily:
+    """The kernels of a view of samples; where the user gives none, they follow from the types of its columns."""
+    kernels_of_user = model.kernels
     if is_precomputed(model):
         raise ValueError(
             f"{type(model).__name__}: view {view!r} holds samples, and kernels='precomputed' says that every view "
             "is a kernel matrix: give kernels by view, or None for kernels by the types of the columns"
         )
-    if isinstance(given, Mapping):
-        if view not in given:
+    if isinstance(kernels_of_user, Mapping):
+        if view not in kernels_of_user:
             raise ValueError(
                 f"{type(model).__name__}: kernels has no entry for the view {view!r}; it has "
-                f"{shortened(list(map(repr, given)))}"
+                f"{shortened(list(map(repr, kernels_of_user)))}"
             )
-        given = given[view]
-    if given is None and isinstance(part, Objects):
+        kernels_of_user = kernels_of_user[view]
+    if kernels_of_user is None and isinstance(samples, Objects):
         raise ValueError(
-            f"{type(model).__name__}: view {view!r} holds objects ({abbreviated(part.values[0])}), for which there are "
-            "no default kernels: give kernels by view, among them kernels.external(...) for this one"
+            f"{type(model).__name__}: view {view!r} holds objects ({abbreviated(samples.values[0])}), for which there "
+            "are no default kernels: give kernels by view, among them kernels.external(...) for this one"
         )
-    if given is None:
-        return for_columns(part)
-    return deepcopy(as_family(given))
+    if kernels_of_user is None:
+        return for_columns(samples)
+    return deepcopy(as_family(kernels_of_user))
 
 
 def _names_of_bank(model: Model, bank: KernelBank) -> Array:
-    """Names for a bank that is already bound, where it or the family knows them."""
+    """Names of the kernels of a bank that is already bound: its own, those of the family, or numbers."""
     m = len(bank)
     if bank.names is not None:
         return np.array(bank.names, dtype=object)
@@ -364,12 +364,12 @@ def _names_of_bank(model: Model, bank: KernelBank) -> Array:
 
 
 def new_banks(model: Model, X: Any, width: int = 1) -> Iterator[KernelBank]:
-    """New samples against the training samples that the predictor uses, in parts as large as memory allows.
+    """New samples against the training samples that the predictor uses, in blocks as large as memory allows.
 
     Parameters
     ----------
     model : a fitted estimator
-    X : samples like those of ``fit``; a bank of new samples against all training samples, which is one part; with
+    X : samples like those of ``fit``; a bank of new samples against all training samples, which is one block; with
         ``kernels="precomputed"`` matrices (m, len(X), n_train)
     width : int, how many values for each sample the caller holds beside a row of kernel values
     """
@@ -379,7 +379,7 @@ def new_banks(model: Model, X: Any, width: int = 1) -> Iterator[KernelBank]:
         X = X.bank.block(X.rows, slice(None) if model._rows is None else model._rows)
     if isinstance(X, KernelBank):
         check_new_bank(X, predictor.n_kernels, predictor.n_train)
-        # a square bank whose matrices follow the sample is not cut: its part would be another bank
+        # the matrices of a square bank that is not local depend on all its samples: a block would have other values
         if not X.square or X.local:
             X = X.block(slice(None), predictor.support)
         yield X
@@ -391,18 +391,18 @@ def new_banks(model: Model, X: Any, width: int = 1) -> Iterator[KernelBank]:
         yield from _crossed(predictor.reference, (taken(X, rows) for rows in slices(X.shape[0], height)))
 
 
-def _crossed(reference: KernelBank, parts: Iterable[Any]) -> Iterator[KernelBank]:
-    """Parts of new samples against the training samples; each warning about them is given once."""
+def _crossed(reference: KernelBank, blocks: Iterable[Any]) -> Iterator[KernelBank]:
+    """Blocks of new samples against the training samples; each warning about the samples is given once."""
     warned: list[Message] = []
-    for part in parts:
-        bank, messages = keeping(partial(reference.cross, part))
+    for samples in blocks:
+        bank, messages = keeping(partial(reference.cross, samples))
         warned += messages
         yield bank
     warn_once(warned)  # of categories that training did not have, say
 
 
 def check_new_bank(bank: KernelBank, m: int, n_train: int) -> None:
-    """ValueError where a bank of new samples is not of m kernels against the training samples."""
+    """ValueError where a bank of new samples does not have m kernels and a column for every training sample."""
     if bank.shape[1] != n_train or len(bank) != m:
         raise ValueError(
             f"a bank of new samples must hold {m} kernels against the {n_train} training samples, "
@@ -411,7 +411,7 @@ def check_new_bank(bank: KernelBank, m: int, n_train: int) -> None:
 
 
 def between(model: Model, X: Any, Z: Any = None) -> KernelBank:
-    """A bank in place of samples, matrices of some samples against others, or several views of both, as a bank."""
+    """The bank between X and Z, where X is a bank, matrices or several views rather than samples of one source."""
     m = model.predictor_.n_kernels
     if isinstance(X, Views) or (is_views(X) and not isinstance(model.predictor_.reference, Precomputed)):
         return _between_views(model, X, Z)

@@ -1,15 +1,15 @@
 """From decision values to probabilities, by the values of held-out samples and their labels.
 
     sigmoid      p(f) = 1 / (1 + exp(-(a f + b))), a and b of the largest likelihood of the targets (n+ + 1) / (n+ + 2)
-                 and 1 / (n- + 2) in place of 1 and 0, with which classes that are apart give no infinite slope
+                 and 1 / (n- + 2) in place of 1 and 0, so that separable classes do not give an infinite slope
     isotonic     p(f) non-decreasing, of least squared error
 
 Platt (1999), Probabilistic outputs for support vector machines; Zadrozny and Elkan (2002), Transforming classifier
 scores into accurate multiclass probability estimates.
 
-The values are those of models that have not seen the sample: their folds are blocks of the training bank, and each
-starts from the solution on all samples. A few digits of the values are enough to calibrate them, so these models stop
-early.
+The value of a sample is that of a model that was not fitted to it. These models are fitted to blocks of the training
+bank, and each starts from the solution on all samples. They stop early, since calibration needs only a few digits of
+the values.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -112,12 +113,12 @@ class Isotonic(Calibrator):
     @classmethod
     def of(cls, values: Array, positive: Array, weight: Array) -> Isotonic:
         """The non-decreasing function of least squared error; the parameters are those of ``Sigmoid.of``."""
-        found = IsotonicRegression(y_min=0.0, y_max=1.0).fit(values, positive.astype(float), weight)
-        return cls(found.X_thresholds_, found.y_thresholds_)
+        regression = IsotonicRegression(y_min=0.0, y_max=1.0).fit(values, positive.astype(float), weight)
+        return cls(regression.X_thresholds_, regression.y_thresholds_)
 
 
 def calibrator(kind: Calibration, values: Array, positive: Array, weight: Array) -> Calibrator:
-    """The calibrator of this kind; without any held-out sample one half, whatever the value."""
+    """The calibrator of this kind; without any held-out sample every probability is one half."""
     if kind == "isotonic" and len(values):
         return Isotonic.of(values, positive, weight)
     return Sigmoid.of(values, positive, weight)
@@ -138,7 +139,7 @@ def calibrate(
 ) -> None:
     """Set ``calibrators_``, one for each binary problem of a fitted classifier, from held-out samples.
 
-    The parameters are those of ``held_out_values``; what is found is kept in the checkpoint.
+    The parameters are those of ``held_out_values``; the held-out values are saved in the checkpoint.
     """
     values = checkpoint.part(
         "held-out values", lambda: held_out_values(model, bank, target, fitted, sample_weight, learn, resampling)
@@ -146,12 +147,15 @@ def calibrate(
     weight = np.ones(len(target)) if sample_weight is None else sample_weight
     tasks = model._method.tasks(model, target, None)
     problems = [(task.rows, signs) for task in tasks for signs in as_columns(task.target).T]
-    found = []
-    for own, (rows, signs) in zip(values.T, problems, strict=True):
-        known = ~np.isnan(own[rows])
-        held = rows[known]
-        found.append(calibrator(model.probability, own[held], signs[known] > 0, weight[held]))
-    model.calibrators_ = tuple(found)
+    calibrators = []
+    for problem_values, (rows, signs) in zip(values.T, problems, strict=True):
+        has_value = ~np.isnan(problem_values[rows])
+        held_out_rows = rows[has_value]
+        positive = signs[has_value] > 0
+        calibrators.append(
+            calibrator(model.probability, problem_values[held_out_rows], positive, weight[held_out_rows])
+        )
+    model.calibrators_ = tuple(calibrators)
 
 
 def held_out_values(
@@ -165,8 +169,8 @@ def held_out_values(
 ) -> Array:
     """The values of every problem at each training sample, shape (n, problems), by a model of the other folds.
 
-    NaN at samples that every model learns from: those of weight zero, and those whose removal would leave a class
-    empty. Of a sample that is held out several times the first time counts.
+    The values are NaN at samples that every model learns from: samples of weight zero, and samples whose removal would
+    leave a class empty. Where a sample is held out several times, its first value is taken.
 
     Parameters
     ----------
@@ -175,7 +179,7 @@ def held_out_values(
     target : array (n,) of labels
     fitted : the solutions of its problems
     sample_weight : array (n,) >= 0
-    learn : how one problem is solved; the classifier's own way by default
+    learn : how one problem is solved; by default as the classifier's method says
     resampling : how samples are held out
 
     Raises
@@ -186,50 +190,56 @@ def held_out_values(
     folds = _folds(resampling, labels, np.ones(len(labels)) if sample_weight is None else sample_weight)
     values = np.full((len(labels), np.size(model.intercept_)), np.nan)
 
-    def of_fold(train: Array, test: Array) -> Array:
-        rough = _rough(model, fitted[0].numbers)
+    def values_of_fold(train: Array, test: Array) -> Array:
+        rough = _rough_copy(model, fitted[0].numbers)
         weight = part_of(sample_weight, train)
         starts = [f.among(train) for f in fitted]
-        own = resampling.among(train)
-        rough.fit_bank(bank.block(train, train), target[train], starts, weight, learn, exact=False, resampling=own)
+        inner_resampling = resampling.among(train)
+        rough.fit_bank(
+            bank.block(train, train), target[train], starts, weight, learn, exact=False, resampling=inner_resampling
+        )
         return np.asarray(rough._values(bank.block(test, train)))
 
     for train, test in folds:
-        new = test[np.isnan(values[test, 0])]
-        if len(new):  # the warnings of such a model would only confuse
-            values[new], _ = keeping(lambda train=train, new=new: of_fold(train, new))  # type: ignore[misc]
+        unseen = test[np.isnan(values[test, 0])]
+        if len(unseen):  # the warnings of such a model would only confuse
+            values[unseen], _ = keeping(partial(values_of_fold, train, unseen))
     if time_is_up():
         warn_of_cut_choice("the models that calibrate probabilities were not learned to their end")
     return values
 
 
 def _folds(resampling: Resampling, labels: Array, weight: Array) -> list[Fold]:
-    """Training and test samples; the weights of some are zero, and no model is tested on these."""
+    """The training and test samples of each fold; samples of weight zero are in neither."""
     if not resampling.decided:
         return pairs_of(stratified(labels, weight, resampling.count or FOLDS))
-    known = np.flatnonzero(weight > 0)
-    found = resampling.among(known).folds(labels[known], FOLDS, np.random.default_rng(0))
-    found = complete(found, labels[known])
-    if not found:
+    weighted_rows = np.flatnonzero(weight > 0)
+    folds = resampling.among(weighted_rows).folds(labels[weighted_rows], FOLDS, np.random.default_rng(0))
+    folds = complete(folds, labels[weighted_rows])
+    if not folds:
         raise ValueError(
             "probabilities are calibrated on held-out samples, and every fold leaves out all samples of a class: give "
-            "groups or cv of which some leave a part of each class to learn from"
+            "groups or cv of which some keep samples of every class for training"
         )
-    return [(known[train], known[test]) for train, test in found]
+    return [(weighted_rows[train], weighted_rows[test]) for train, test in folds]
 
 
 def stratified(labels: Array, weight: Array, count: int = FOLDS) -> Array:
-    """The fold of each sample, 0 to ``count`` - 1, as many of each class in every fold; -1 for samples of none."""
+    """The fold of each sample, 0 to ``count`` - 1; every fold has its share of each class.
+
+    The fold is -1 for samples of weight zero, and for a sample that is the only one of its class: these are not held
+    out.
+    """
     folds = np.full(len(labels), -1)
-    mixed = np.random.default_rng(0).permutation(np.flatnonzero(weight > 0))
-    mixed = mixed[np.argsort(labels[mixed], kind="stable")]
-    mixed = mixed[np.bincount(labels[mixed])[labels[mixed]] > 1]
-    folds[mixed] = np.arange(len(mixed)) % count
+    shuffled = np.random.default_rng(0).permutation(np.flatnonzero(weight > 0))
+    shuffled = shuffled[np.argsort(labels[shuffled], kind="stable")]
+    shuffled = shuffled[np.bincount(labels[shuffled])[labels[shuffled]] > 1]
+    folds[shuffled] = np.arange(len(shuffled)) % count
     return folds
 
 
-def _rough(model: Model, numbers: Mapping[str, float]) -> Model:
-    """A copy of a classifier whose certificate need not be finer than 0.05."""
+def _rough_copy(model: Model, numbers: Mapping[str, float]) -> Model:
+    """A copy of a classifier that stops at a certificate of 0.05."""
     rough = copy(model)
     rough.probability, rough.verbose, rough.tol = None, 0, max(model.tol, 5e-2)
     for name, value in numbers.items():  # chosen once, on all samples

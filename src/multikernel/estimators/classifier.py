@@ -1,4 +1,4 @@
-"""The classifier part: labels become problems on one bank, and their scores become labels and probabilities again."""
+"""The base classes of classifiers: labels become problems on one bank, and scores become labels and probabilities."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _has_probability(model: Model) -> bool:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
-    """A classifier, whose ``Method`` says which problems its labels are and how one is solved."""
+    """A classifier, whose ``Method`` says which problems follow from the labels and how a problem is solved."""
 
     probability: Calibration | None = None
     cv: CrossValidation | None = None
@@ -96,9 +96,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "calibrators_")
         values = self._values(X)
-        each = [calibrated(column) for calibrated, column in zip(self.calibrators_, values.T, strict=True)]
+        columns = [calibrated(column) for calibrated, column in zip(self.calibrators_, values.T, strict=True)]
         scheme = getattr(self, "multiclass", "ovr")
-        return returned(probabilities(np.column_stack(each), len(self.classes_), scheme), X)
+        return returned(probabilities(np.column_stack(columns), len(self.classes_), scheme), X)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
@@ -130,7 +130,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
 
 def advise_on_directions(model: Model, X: Any, labels: Array) -> None:
-    """Say where the lengths of samples separate the classes: normalised homogeneous polynomials see directions only."""
+    """Warn where the lengths of samples separate the classes: normalised homogeneous polynomials ignore lengths."""
     advise_on_lengths(type(model).__name__, X, labels)
 
 
@@ -139,7 +139,7 @@ TEN_POLYNOMIALS = Binding(default_kernels=ten_polynomials, advise=advise_on_dire
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BinaryClassifier(KernelClassifier):
-    """A classifier whose labels become binary problems: the parameters that say how these are solved."""
+    """The parameters of a classifier whose labels become binary problems."""
 
     multiclass: Literal["ovr", "ovo"] = "ovr"
     n_jobs: Threads = None
@@ -157,7 +157,7 @@ class LearnerModel(Model, Protocol):
 
 
 def classification_machine(model: LearnerModel) -> Machine:
-    """The machine on the learned kernel that the parameter ``learner`` names."""
+    """The machine that the parameter ``learner`` names, for the learned kernel."""
     if model.learner == "margin":
         return MarginMachine(model.lam, model.tol, model.max_iter)
     return HingeMachine(C=model.C, tol=model.tol, max_iter=model.max_iter)

@@ -60,11 +60,11 @@ def _names(model: EasyMKLClassifier) -> tuple[str, ...]:
     return ("lam", "C")
 
 
-def _candidates(model: EasyMKLClassifier, name: str, whole: Samples) -> Array:
-    """lam is that of the sum of the kernels."""
+def _candidates(model: EasyMKLClassifier, name: str, samples: Samples) -> Array:
+    """The candidates of lam refer to the sum of the kernels, whose size is the sum of their sizes."""
     if name == "lam":
-        return lam_candidates(len(whole.bank) * whole.size)
-    return loss_weights(whole.size)
+        return lam_candidates(len(samples.bank) * samples.size)
+    return loss_weights(samples.size)
 
 
 def _publish(model: EasyMKLClassifier, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
@@ -90,8 +90,8 @@ class EasyMKLClassifier(BinaryClassifier):
         the number of kernels. "auto" takes the value of least held-out error, published as ``lam_``.
     method : {"sum", "max_min"}, default "sum"
         "sum" solves the problem above. "max_min" finds the kernel of largest margin among those whose weights d have
-        2-norm 1: max over d of min over g of (1 - lam) g'Y K(d) Y g + lam |g|^2, from which the papers start, and which
-        the other only bounds. It takes some five such problems.
+        2-norm 1: max over d of min over g of (1 - lam) g'Y K(d) Y g + lam |g|^2. The papers start from this problem,
+        and "sum" only bounds it. It takes about as long as five problems of "sum".
     norm : {1, 2}, default 1
         The norm in which the weights are scaled to 1. With 2, as printed in the papers, a mix of m normalised kernels
         has self-values up to sqrt(m), which changes what lam or C means to the classifier.
@@ -101,7 +101,7 @@ class EasyMKLClassifier(BinaryClassifier):
     C : float > 0 or "auto", default 1.0
         The loss weight of ``learner="svc"``; chosen after lam.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -114,23 +114,23 @@ class EasyMKLClassifier(BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -144,8 +144,8 @@ class EasyMKLClassifier(BinaryClassifier):
         zero where a sample takes no part in a problem ("ovo")
     classes_ : array
     objective_ : float or array (problems,)
-    objective_bound_ : float or array (problems,), a value that the optimum is not below; with ``method="max_min"``,
-        which is a maximum, not above
+    objective_bound_ : float or array (problems,), a lower bound of the optimum; an upper bound with
+        ``method="max_min"``, where the optimum is a maximum
     duality_gap_ : float, the largest relative gap over the problems, of ``objective_`` and of the classifier on the
         learned kernel
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
@@ -155,7 +155,7 @@ class EasyMKLClassifier(BinaryClassifier):
 
     Notes
     -----
-    The problem takes no weights of samples: what it looks for is a distribution over the samples of each class.
+    The problem has no weights of samples: its solution is itself a distribution over the samples of each class.
     The degree-0 kernel of a polynomial family always gets weight 0: g'Y 11' Y g = (1 - 1)^2.
 
     References

@@ -39,15 +39,16 @@ class FeaturePredictor(Predictor):
 
     @classmethod
     def of(cls, bank: LowRankBank, coef: Array, intercept: Array, weights: Array) -> FeaturePredictor:
-        """From coefficients (problems, n) over a training bank."""
-        whole = isinstance(bank.map, Nystroem) and bank.map.rows is not None  # matrices are those of all kernels
-        used = weights.any(axis=0) | whole
-        kernels = np.flatnonzero(used if used.any() else np.arange(weights.shape[1]) == 0)
+        """The predictor of coefficients (problems, n) over a training bank."""
+        # where landmarks are rows of matrices, new samples come with the matrices of all kernels
+        needs_all_kernels = isinstance(bank.map, Nystroem) and bank.map.rows is not None
+        needed = weights.any(axis=0) | needs_all_kernels
+        kernels = np.flatnonzero(needed if needed.any() else np.arange(weights.shape[1]) == 0)
         scale = np.repeat(weights, bank.bank.sizes, axis=1)
-        own = bank.bank.columns_of(kernels)
+        columns = bank.bank.columns_of(kernels)
         features = product(bank.bank.H.T, np.ascontiguousarray(coef.T)).T * scale
         reference = bank.reference(np.arange(0)).select(kernels)
-        return cls(reference, kernels, bank.shape[1], features[:, own], intercept, weights)
+        return cls(reference, kernels, bank.shape[1], features[:, columns], intercept, weights)
 
     @property
     def n_kernels(self) -> int:
@@ -56,7 +57,7 @@ class FeaturePredictor(Predictor):
 
     @property
     def support(self) -> Array:
-        """The training samples that a bank of new samples is asked for: landmarks, where these are columns of it."""
+        """The training samples that are columns of a bank of new samples: the landmarks, or none."""
         rows = None
         if isinstance(self.reference.map, Nystroem):
             rows = self.reference.map.rows
@@ -69,14 +70,14 @@ class FeaturePredictor(Predictor):
 
     def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
         F, sizes, coef = self.features(bank), self.reference.bank.sizes, self.coef[problems]
-        parts = np.zeros((len(F), self.weights.shape[1], len(coef)))
+        contributions = np.zeros((len(F), self.weights.shape[1], len(coef)))
         for k, end, size in zip(self.kernels, np.cumsum(sizes), sizes, strict=True):
-            own = slice(end - size, end)
-            parts[:, k] = F[:, own] @ coef[:, own].T
-        return parts
+            columns = slice(end - size, end)
+            contributions[:, k] = F[:, columns] @ coef[:, columns].T
+        return contributions
 
     def gram(self, bank: KernelBank) -> Array:
-        """The learned kernel of a bank, dense: the mean over the problems, where they have weights of their own."""
+        """The learned kernel of a bank, dense; where problems have separate weights, the mean over the problems."""
         weights = self.weights.mean(axis=0)
         return bank.combine(weights if len(bank) == len(weights) else weights[self.kernels]).dense()
 
@@ -85,18 +86,18 @@ class FeaturePredictor(Predictor):
         return self.reference.on(Z)
 
     def features(self, bank: KernelBank) -> Array:
-        """The features of the rows of a bank of the used kernels, of all of them, or of kernels against the support."""
+        """The features of the rows of a bank, which has the used kernels, all kernels, or the support as columns."""
         if not isinstance(bank, LowRankBank):
             assert isinstance(self.reference.map, Nystroem)
             return self.reference.map.of_values(bank)
-        whole = len(bank) == self.n_kernels > len(self.kernels)
-        return (bank.select(self.kernels) if whole else bank).bank.F
+        has_all_kernels = len(bank) == self.n_kernels > len(self.kernels)
+        return (bank.select(self.kernels) if has_all_kernels else bank).bank.F
 
 
 def predictor_of(
     bank: KernelBank, coef: Array, intercept: Array, weights: Array, combination: Combination
 ) -> KernelPredictor | FeaturePredictor:
-    """The predictor of coefficients (problems, n) over a training bank, in the form that keeps least."""
+    """The predictor of coefficients (problems, n) over a training bank, in the form that needs the least memory."""
     if isinstance(bank, LowRankBank) and combination in (Linear(), HadamardPower(1)):
         return FeaturePredictor.of(bank, coef, intercept, weights)
     return KernelPredictor.of(bank, coef, intercept, weights, combination)

@@ -1,13 +1,13 @@
-"""The one way in which every estimator of this package is fitted, from top to bottom.
+"""The fit of every estimator of this package, from top to bottom.
 
     fit_model       parameters are checked, X becomes a bank, y a target
     fit_on_bank     the target becomes problems, parameters that are "auto" get values, the problems are solved,
-                    and what they found is published; paths and searches begin here
-    solve_tasks     every problem, from its start, within its part of the time
+                    and the solutions are published; paths and searches begin here
+    solve_tasks     every problem is solved, from its starting point, within its share of the time
 
 Where matrices are stored in single precision, all problems are solved with these first, and then again from the
-solutions found, with every entry evaluated in double precision: the certificate has to hold for the kernels, and not
-for what is stored of them. Mostly the second pass only certifies the first.
+solutions found, with every entry evaluated in double precision: the certificate has to hold for the kernels themselves,
+not for their rounded matrices. In most cases the second pass only certifies the first solution.
 """
 
 from __future__ import annotations
@@ -50,15 +50,15 @@ Estimator = TypeVar("Estimator")
 
 
 def fit_model(
-    model: Estimator, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **given: Any
+    model: Estimator, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **fit_arguments: Any
 ) -> Estimator:
     """Fit an estimator, and return it.
 
     Parameters
     ----------
-    model : the estimator, which stays what it was where the fit fails or is interrupted
+    model : the estimator, which stays unchanged where the fit fails or is interrupted
     X, y, sample_weight, groups : as its ``fit`` takes them
-    given : what else its ``fit`` was given, for ``Method.prepare``
+    fit_arguments : further arguments of its ``fit``, for ``Method.prepare``
     """
     estimator = cast(Model, model)
     method = estimator._method
@@ -75,13 +75,13 @@ def fit_model(
             checkpoint = Checkpoint.of(
                 getattr(estimator, "checkpoint", None),
                 f"fit of {type(estimator).__name__}",
-                *(estimator, X, y, sample_weight, *given.values(), groups),
+                *(estimator, X, y, sample_weight, *fit_arguments.values(), groups),
             )
             training = _bound(estimator, X, y, sample_weight)
             held_out = resampling(estimator, groups, training.target)
             learn = None
             if method.prepare is not None:
-                learn = method.prepare(estimator, training.bank, training.target, X, given)
+                learn = method.prepare(estimator, training.bank, training.target, X, fit_arguments)
             fit_on_bank(
                 estimator,
                 training.bank,
@@ -91,7 +91,7 @@ def fit_model(
                 checkpoint=checkpoint,
                 held_out=held_out,
             )
-            if method.ridge is None:  # nothing asks for the training samples any more
+            if method.ridge is None:  # only a posterior needs the training samples after the fit
                 estimator._samples_bound = None
     return model
 
@@ -125,20 +125,21 @@ def fit_on_bank(
             learn = method.prepare(model, bank, target, None, {})
 
     with limited(model.time_budget):
-        with _causes_named(model, bank), each_warning_once():
+        with _naming_the_cause(model, bank), each_warning_once():
             with limited(CHOICE_TIME * seconds_left()):
                 final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
                 if final is not model and time_is_up():
-                    checkpoint = UNKEPT  # with more time other parameters may be chosen, and with them other problems
+                    checkpoint = UNKEPT  # with more time other parameters may be chosen, which make other problems
             unrounded = bank.unrounded() if exact else bank
-            # passes over the kernels themselves follow, and have the other half of the time
+            # the second solve, on unrounded kernels, gets the other half of the time
             with limited(None if unrounded is bank else 0.5 * seconds_left()):
                 fitted = solve_tasks(model, bank, tasks, starts, partial(learn, final), checkpoint)
             if unrounded is not bank:
-                again = solve_tasks(model, unrounded, tasks, fitted, partial(learn, final), checkpoint.under("exact"))
-                fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
+                saved = checkpoint.under("exact")
+                certified = solve_tasks(model, unrounded, tasks, fitted, partial(learn, final), saved)
+                fitted = [second.after(first) for second, first in zip(certified, fitted, strict=True)]
         numbers = method.search.numbers(final)
-        fitted = [replace(each, numbers=numbers) for each in fitted]
+        fitted = [replace(solution, numbers=numbers) for solution in fitted]
         publish(model, bank, fitted, method.single(model, tasks, target))
         vars(model).pop("calibrators_", None)  # of an earlier fit
         if getattr(model, "probability", None) is not None:
@@ -159,27 +160,27 @@ def solve_tasks(
     learn: Callable[..., Learned],
     checkpoint: Checkpoint,
 ) -> list[Fitted]:
-    """Solve all tasks; where they run one after another, each leaves the later ones their part of the time."""
+    """Solve all tasks; where they run one after another, every task gets an equal share of the time."""
     schedule = model._method.schedule
-    count, whole_time = len(tasks), seconds_left()
-    at_once = schedule.all_at_once(model, count) or not np.isfinite(whole_time)
+    count, total_seconds = len(tasks), seconds_left()
+    simultaneous = schedule.all_at_once(model, count) or not np.isfinite(total_seconds)
     reporter = Reporter.of(model, count)
     names = [f"problem {number + 1}" for number in range(count)]
     checkpoint.expect(names)
 
-    def job(number: int, whole: KernelBank) -> Fitted:
-        """Solve the task with this number, on the bank that it shares with the others."""
+    def job(number: int, shared_bank: KernelBank) -> Fitted:
+        """Solve the task with this number, on the bank that all tasks share."""
         task, start = tasks[number], starts[number]
         if start is not None and not np.array_equal(start.rows, task.rows):
             start = None
-        later = 0.0 if at_once else whole_time * (count - number - 1) / count
+        later = 0.0 if simultaneous else total_seconds * (count - number - 1) / count
         with limited(seconds_left() - later):
-            own, observe = task.bank(whole), reporter.observer(number)
+            task_bank, observe = task.bank(shared_bank), reporter.observer(number)
             if checkpoint.folder is None:
-                found = learn(own, task, start, observe)
+                learned = learn(task_bank, task, start, observe)
             else:
-                found = checkpoint.part(names[number], partial(learn, own, task, start, observe))
-            return Fitted(task.rows, *found, sample_weight=task.sample_weight)
+                learned = checkpoint.part(names[number], partial(learn, task_bank, task, start, observe))
+            return Fitted(task.rows, *learned, sample_weight=task.sample_weight)
 
     if count == 1:
         return [job(0, bank)]
@@ -187,7 +188,7 @@ def solve_tasks(
 
 
 def tasks_of(model: Model, target: Array, sample_weight: Array | None, held_out: Resampling) -> list[Task]:
-    """Return the problems to solve, each with the folds that hold out its samples."""
+    """The problems to solve; each has the folds that hold out its samples."""
     tasks = model._method.tasks(model, target, sample_weight)
     if not held_out.decided:
         return list(tasks)
@@ -212,22 +213,23 @@ def resampling(model: Model, groups: Any, target: Array) -> Resampling:
 def _bound(model: Model, X: Any, y: Any, sample_weight: Any) -> Training:
     """The training bank and the target; with ``verbose`` a forecast is printed.
 
-    It is printed first where kernels will be evaluated, and afterwards where they are given and checked.
+    The forecast is printed before kernels of samples are evaluated; where the user passed kernels, it is printed after
+    they are checked.
     """
-    says = bool(getattr(model, "verbose", 0)) and listener() is None
-    given = is_given(model, X)
-    if says and not given:
+    prints_forecast = bool(getattr(model, "verbose", 0)) and listener() is None
+    kernels_are_given = is_given(model, X)
+    if prints_forecast and not kernels_are_given:
         print(forecast_of(model, X, y), flush=True)
     training: Training = model._bind(X, y, sample_weight)
-    if says and given:
+    if prints_forecast and kernels_are_given:
         tasks = model._method.tasks(model, training.target, None)
         print(forecast_on_bank(model, training.bank, tasks), flush=True)
     return training
 
 
 @contextmanager
-def _causes_named(model: Model, bank: KernelBank) -> Iterator[None]:
-    """An error of the numbers names the kernel that is its cause, where one is, or says that numbers overflowed."""
+def _naming_the_cause(model: Model, bank: KernelBank) -> Iterator[None]:
+    """Make numerical errors name the kernel that caused them, if there is one, or say that numbers overflowed."""
     try:
         yield
     except (ValueError, ArithmeticError) as error:

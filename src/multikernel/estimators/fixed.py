@@ -1,9 +1,9 @@
 """Columns without penalty: which columns of the samples these are, and how they become numbers.
 
 Numbers, truth values and dates (in days) are a column each. Strings and categories are a column of zeros and ones for
-each level that training has, and the first level comes last: beside an intercept its column depends on the others, so
-that it is the level that the coefficients of the others compare with. A sample of a level that training did not have
-has in these columns the shares of the levels among the training samples.
+each level of the training samples. The first level comes last: beside an intercept its column depends linearly on the
+others, so it is the reference level, with which the coefficients of the others compare. A sample whose level training
+did not have gets in these columns the shares of the levels among the training samples.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ FixedParameter = Annotated[Any, FixedRule()]
 
 
 def keys_of(model: Any) -> tuple[Any, ...]:
-    """What the parameter ``fixed`` names; nothing for None."""
-    given = getattr(model, "fixed", None)
-    if given is None:
+    """The columns or views that the parameter ``fixed`` names; none for None."""
+    fixed = getattr(model, "fixed", None)
+    if fixed is None:
         return ()
-    if is_feature(given):
-        return (given,)
-    return tuple(given)
+    if is_feature(fixed):
+        return (fixed,)
+    return tuple(fixed)
 
 
-# -- what kernels do not see -------------------------------------------------------------------------------------------
+# -- hiding fixed columns from kernels ---------------------------------------------------------------------------------
 
 
 def hidden_columns(model: Any, features: Features) -> tuple[int, ...]:
@@ -69,27 +69,27 @@ def hidden_columns(model: Any, features: Features) -> tuple[int, ...]:
 
 
 def without_fixed_views(model: Any, X: Any) -> Any:
-    """Views without those that are fixed; anything else as it is."""
+    """Views without the fixed ones; anything else unchanged."""
     keys = keys_of(model)
     if not keys or not (isinstance(X, Views) or is_views(X)):
         return X
-    whole = Views.of(X)
-    if set(whole.names) <= set(keys):
+    all_views = Views.of(X)
+    if set(all_views.names) <= set(keys):
         raise ValueError(f"{type(model).__name__}: fixed names every view of X, and the kernels need others")
-    kept = [k for k, name in enumerate(whole.names) if name not in keys]
-    names = tuple(whole.names[k] for k in kept)
-    return replace(whole, names=names, parts=tuple(whole.parts[k] for k in kept))
+    penalised = [k for k, name in enumerate(all_views.names) if name not in keys]
+    names = tuple(all_views.names[k] for k in penalised)
+    return replace(all_views, names=names, parts=tuple(all_views.parts[k] for k in penalised))
 
 
-# -- of an estimator ---------------------------------------------------------------------------------------------------
+# -- the columns of an estimator ---------------------------------------------------------------------------------------
 
 
 def learned_columns(model: Any, X: Any, n: int) -> FixedColumns | None:
-    """The columns without penalty of n training samples, the intercept before them; the model keeps what they are.
+    """The columns without penalty of n training samples, after the intercept; the model keeps how they are made.
 
     Raises
     ------
-    ValueError : where there are no samples, or the columns leave nothing of them
+    ValueError : where there are no samples, or the columns span all functions of them
     """
     if model.fixed is None:
         return None
@@ -100,27 +100,27 @@ def learned_columns(model: Any, X: Any, n: int) -> FixedColumns | None:
             "compare with scikit-learn's GridSearchCV and cross_val_score, which give samples"
         )
     model._fixed_samples = FixedSamples.of(model, X)
-    found = FixedColumns.of(unpenalised(model, X, n))
-    rank = found.basis.shape[1]
+    columns = FixedColumns.of(unpenalised(model, X, n))
+    rank = columns.basis.shape[1]
     if rank >= n:
         raise ValueError(
             f"{name}: {rank} fixed columns that do not depend on each other, the intercept counted, leave nothing of "
             f"{n} samples: give fewer columns or more samples"
         )
-    model._fixed_columns = found
-    return found
+    model._fixed_columns = columns
+    return columns
 
 
 def unpenalised(model: Any, X: Any, n: int) -> Array:
-    """The intercept and the fixed columns of samples, of which there are n: shape (n, c)."""
-    parts = [np.ones((n, int(model.fit_intercept)))]
+    """The intercept and the fixed columns of n samples: shape (n, c)."""
+    blocks = [np.ones((n, int(model.fit_intercept)))]
     if model._fixed_samples.columns:
-        parts.append(fixed_columns(model, X))
-    return np.hstack(parts)
+        blocks.append(fixed_columns(model, X))
+    return np.hstack(blocks)
 
 
 def fixed_columns(model: Any, X: Any) -> Array:
-    """The fixed columns of samples, of which there are some."""
+    """The fixed columns of samples; the model has at least one."""
     return np.asarray(model._fixed_samples.values(as_views(model, X)))
 
 
@@ -129,13 +129,13 @@ def fixed_columns(model: Any, X: Any) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class FixedColumn:
-    """A column of the training samples as numbers.
+    """How a column of samples becomes numbers, as learned from the training samples.
 
     Parameters
     ----------
-    name : how the user calls it
-    type : Column, what strings in it are read as; None where it holds numbers
-    levels : of categories, the first of them last
+    name : the column's name in messages
+    type : Column, the type as which its strings are read; None where it holds numbers
+    levels : the categories, the reference level last
     shares : array, the share of each level among the training samples
     """
 
@@ -151,9 +151,9 @@ class FixedColumn:
         column = type_of(name, cells)
         if column.type in ("number", "date"):
             return cls(name, column, (), np.empty(0))
-        found, counts = np.unique(cells.values.astype(str), return_counts=True)
-        shares = dict(zip(found.tolist(), counts / counts.sum(), strict=True))
-        order = [level for level in column.levels if level in shares] or found.tolist()
+        labels, counts = np.unique(cells.values.astype(str), return_counts=True)
+        shares = dict(zip(labels.tolist(), counts / counts.sum(), strict=True))
+        order = [level for level in column.levels if level in shares] or labels.tolist()
         levels = tuple(order[1:] + order[:1])
         return cls(name, replace(column, type="category"), levels, np.array([shares[level] for level in levels]))
 
@@ -168,7 +168,7 @@ class FixedColumn:
 
         Raises
         ------
-        ValueError : where a cell is missing, or holds something else than in training
+        ValueError : where a cell is missing, or has another type than in training
         """
         if self.type is not None:
             cells = self.type.read(cells)[0]
@@ -176,22 +176,22 @@ class FixedColumn:
             raise ValueError(f"{owner}: the fixed column {self.name!r} held numbers in training, and holds strings now")
         absent = np.flatnonzero(cells.absent)
         if len(absent):
-            these = "sample" if len(absent) == 1 else f"{len(absent)} samples"
+            samples = "sample" if len(absent) == 1 else f"{len(absent)} samples"
             raise ValueError(
                 f"{owner}: the fixed column {self.name!r} is missing in row {absent[0]}: fill it in, or leave the "
-                f"{these} out"
+                f"{samples} out"
             )
         if not self.levels:
             return np.asarray(cells.values, dtype=float)[:, None]
         texts = cells.values.astype(str)
         coded = (texts[:, None] == np.array(self.levels)).astype(float)
-        new = ~coded.any(axis=1)
-        if new.any():
-            coded[new] = self.shares
+        unknown = ~coded.any(axis=1)
+        if unknown.any():
+            coded[unknown] = self.shares
             warn_user(
                 f"{owner}: the fixed column {self.name!r} has levels that training did not have, "
-                f"{shortened(sorted(set(map(repr, texts[new].tolist()))))}: nothing is known of their effects, and the "
-                "mean effect over the training samples takes their place",
+                f"{shortened(sorted(set(map(repr, texts[unknown].tolist()))))}: nothing is known of their effects, and "
+                "the mean effect over the training samples takes their place",
                 PredictionWarning,
             )
         return coded
@@ -199,7 +199,7 @@ class FixedColumn:
 
 @dataclass(frozen=True, eq=False)
 class FixedSamples:
-    """What the training samples determine of the fixed columns.
+    """The fixed columns, and how they become numbers, as learned from the training samples.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ class FixedSamples:
 
     @classmethod
     def of(cls, model: Any, X: Any) -> FixedSamples:
-        """Of the training samples, as the user gave them."""
+        """Learn the columns from the training samples, as the user passed them."""
         owner, keys, X = type(model).__name__, keys_of(model), as_views(model, X)
         if keys and is_given(model, X) and not isinstance(X, Views):
             raise ValueError(
@@ -230,12 +230,14 @@ class FixedSamples:
 
     def values(self, X: Any) -> Array:
         """The columns of samples or views as numbers: shape (n, c)."""
-        found = list(_cells(self.owner, self.keys, X))
-        if [name for name, _ in found] != [column.name for column in self.columns]:
-            was, now = shortened([column.name for column in self.columns]), shortened([name for name, _ in found])
-            raise ValueError(f"{self.owner}: the fixed columns were {was} in training, and are {now} now")
-        each = [column.values(cells, self.owner) for column, (_, cells) in zip(self.columns, found, strict=True)]
-        return np.hstack(each)
+        named_cells = list(_cells(self.owner, self.keys, X))
+        if [name for name, _ in named_cells] != [column.name for column in self.columns]:
+            in_training = shortened([column.name for column in self.columns])
+            present = shortened([name for name, _ in named_cells])
+            raise ValueError(f"{self.owner}: the fixed columns were {in_training} in training, and are {present} now")
+        return np.hstack(
+            [column.values(cells, self.owner) for column, (_, cells) in zip(self.columns, named_cells, strict=True)]
+        )
 
 
 def _cells(owner: str, keys: Sequence[Any], X: Any) -> Iterator[tuple[str, Cells]]:
@@ -260,28 +262,28 @@ def _cells_of_views(owner: str, keys: Sequence[Any], X: Views) -> Iterator[tuple
             raise ValueError(
                 f"{owner}: sample {lacking[0]} lacks the view {key!r}, whose columns are fixed: fill it in"
             )
-        part = X.part(key)
-        if isinstance(part, KernelBank):
+        view = X.part(key)
+        if isinstance(view, KernelBank):
             raise ValueError(f"{owner}: the view {key!r} is a kernel matrix, and fixed names a view with columns")
-        shape = np.shape(part)
+        shape = np.shape(view)
         count = shape[1] if len(shape) > 1 else 1
-        yield from _cells_of_samples(range(count), part, f"{key}: ")
+        yield from _cells_of_samples(range(count), view, f"{key}: ")
 
 
 def _cells_of_samples(keys: Iterable[Any], X: Any, prefix: str) -> Iterator[tuple[str, Cells]]:
-    """Some columns of an array, a frame or a sparse matrix, which are read and no others."""
+    """Columns of an array, a frame or a sparse matrix, with a name for each; no other columns are read."""
     if is_frame(X):
         names = list(X.columns)
         chosen = [key if isinstance(key, str) else names[int(key)] for key in keys]
-        part = X[chosen]
+        columns = X[chosen]
         labels = [str(name) for name in chosen]
     else:
         index = np.array([int(key) for key in keys], dtype=int)
         if is_sparse(X):
-            part = X.tocsr()[:, index].toarray()
+            columns = X.tocsr()[:, index].toarray()
         else:
-            whole = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
-            part = host(taken(whole.reshape(-1, 1) if whole.ndim == 1 else whole, index, axis=1))
+            array = X if hasattr(X, "shape") else np.asarray(X, dtype=object)
+            columns = host(taken(array.reshape(-1, 1) if array.ndim == 1 else array, index, axis=1))
         labels = [f"column {j if j >= 0 else j + np.shape(X)[1]}" for j in index.tolist()]
-    for label, cells in zip(labels, columns_of(part), strict=True):
+    for label, cells in zip(labels, columns_of(columns), strict=True):
         yield prefix + label, cells

@@ -1,8 +1,8 @@
-"""Forecasts of a fit: its time, its memory, and a way out where the memory is not enough.
+"""Forecasts of a fit: its time, its memory, and what to change where the memory is not enough.
 
 A method states what one of its problems costs (``Method.cost``, made of costs in ``procedures/forecast.py``), and a
-bank states its own cost. A fit is its bank, a search of the parameters that are "auto", its problems, and folds that
-probabilities are calibrated on.
+bank states its own cost. The cost of a fit is the sum of four: of the bank, of the search over parameters that are
+"auto", of the problems, and of the folds on which probabilities are calibrated.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ from multikernel.streams.dask import as_source
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a fit will take, as far as it is known beforehand.
+    """The time and memory that a fit will take.
 
     Parameters
     ----------
     estimator : str, the name of its class
     kernels, samples, problems : int
-    seconds : float or None, on this machine while nothing else runs; None where nobody knows
-    bytes : float, that the fit takes at a time, beside what the process holds before
+    seconds : float or None, on this machine while nothing else runs; None where it is not known beforehand
+    bytes : float, the largest memory that the fit takes at a time, beside what the process already holds
     memory : float, bytes that are available to this process
-    form : str, how the kernels are held
+    form : str, how the kernels are stored
     """
 
     estimator: str
@@ -66,12 +66,12 @@ class Forecast:
         time = "a time that is not known beforehand"
         if self.seconds is not None:
             time = _duration(self.seconds)
-        more = "" if self.fits else f", and {_size(self.memory)} are available"
-        return f"{self.estimator}: {time} and {_size(self.bytes)}{more}: {kernels}{problems}"
+        available = "" if self.fits else f", and {_size(self.memory)} are available"
+        return f"{self.estimator}: {time} and {_size(self.bytes)}{available}: {kernels}{problems}"
 
 
 def forecast_of(model: Model, X: Any, y: Any) -> Forecast:
-    """What a fit of the model to these samples will take; nothing is fitted, and nothing drawn from its generator."""
+    """The forecast of a fit to these samples; nothing is fitted, and the model's random generator is not used."""
     model = copy(model)
     if hasattr(model, "random_state"):
         model.random_state = deepcopy(model.random_state)
@@ -88,28 +88,29 @@ def forecast_of(model: Model, X: Any, y: Any) -> Forecast:
 
 
 def forecast_on_bank(model: Model, bank: KernelBank, tasks: Sequence[Task], checked: bool = False) -> Forecast:
-    """What solving these tasks takes on a bank, bound or sketched.
+    """The forecast of solving these tasks on a bank, bound or sketched.
 
     Parameters
     ----------
-    checked : whether the bank is of matrices that are checked first, which factors them
+    checked : whether the bank consists of matrices of the user, whose check takes a factorisation of each
     """
     cost = bank_cost(model, bank)
     if checked:
         cost = cost.of_matrices()
-    chosen = with_any_numbers(model)
-    solved = model._method.schedule.cost(chosen, cost, tasks) + _calibration(chosen, cost, tasks)
-    whole = Cost(cost.made) + cost_of_search(model, cost, tasks) + solved
+    model_with_numbers = with_any_numbers(model)
+    cost_of_problems = model._method.schedule.cost(model_with_numbers, cost, tasks)
+    cost_of_problems = cost_of_problems + _calibration(model_with_numbers, cost, tasks)
+    total = Cost(cost.made) + cost_of_search(model, cost, tasks) + cost_of_problems
     seconds = None
-    if whole.work is not None:
-        seconds = float(seconds_here(whole.work, cost.n))
+    if total.work is not None:
+        seconds = float(seconds_here(total.work, cost.n))
     if seconds is not None and model.time_budget is not None:
         seconds = min(seconds, float(model.time_budget))
-    form = "evaluated in every pass"
+    storage = "evaluated in every pass"
     if cost.features is not None:
-        form = "known by features"
+        storage = "known by features"
     elif cost.held:
-        form = "stored"
+        storage = "stored"
     return Forecast(
         type(model).__name__,
         cost.m,
@@ -118,45 +119,45 @@ def forecast_on_bank(model: Model, bank: KernelBank, tasks: Sequence[Task], chec
         seconds,
         bytes_of_fit(model, cost, tasks),
         _memory.available_memory(),
-        form,
+        storage,
     )
 
 
 def check_fits(model: Model, bank: KernelBank, tasks: Sequence[Task]) -> None:
-    """MemoryError, with ways out, where a fit takes more memory than there is."""
-    taken = bank.cost().held  # by the bank, which is bound: it is no longer available
-    most = _memory.available_memory() + taken
-    # a problem holds fewer than 16 matrices of all samples; a small fit has no time to be looked at
-    if MEMORY + 16 * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:
+    """MemoryError, with remedies, where a fit takes more memory than there is."""
+    bank_bytes = bank.cost().held  # the bank is bound already, so this memory is no longer available
+    limit = _memory.available_memory() + bank_bytes
+    # a problem holds fewer than 16 matrices of all samples; a small fit is too short for the full forecast
+    if MEMORY + 16 * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= limit:
         return
     cost = bank_cost(model, bank)
     needed = bytes_of_fit(model, cost, tasks)
-    if needed <= most or (cost.features is not None and cost.features < cost.n):
-        return  # what works on features makes no matrix of the samples, or looks at the memory before
-    ways = [f"take at most {int(cost.n * np.sqrt(most / needed)):,} samples"]
+    if needed <= limit or (cost.features is not None and cost.features < cost.n):
+        return  # procedures on features form no matrix of the samples, or check the memory before they do
+    remedies = [f"take at most {int(cost.n * np.sqrt(limit / needed)):,} samples"]
     if cost.held > 0.5 * needed:
-        ways.append("fewer kernels")
+        remedies.append("fewer kernels")
     if getattr(model, "approximation", "") is None:
-        ways.append("approximation='nystroem', which needs no matrix of all samples")
-    beside = ", beside the matrices that are stored," if taken else ""
-    what = f"{type(model).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples{beside}"
-    _memory.check_memory(needed - taken, what, ", or ".join(ways), itemsize=1)
+        remedies.append("approximation='nystroem', which needs no matrix of all samples")
+    beside = ", beside the matrices that are stored," if bank_bytes else ""
+    subject = f"{type(model).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples{beside}"
+    _memory.check_memory(needed - bank_bytes, subject, ", or ".join(remedies), itemsize=1)
 
 
 def _calibration(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
-    """Of the folds on which probabilities are calibrated."""
+    """The cost of the folds on which probabilities are calibrated."""
     if getattr(model, "probability", None) is None:
         return Cost(Work())
-    part = bank.block(bank.n - bank.n // FOLDS)
-    each = sum((model._method.cost(model, part, task) for task in tasks), Cost(part.made))
+    fold_bank = bank.block(bank.n - bank.n // FOLDS)
+    cost_of_fold = sum((model._method.cost(model, fold_bank, task) for task in tasks), Cost(fold_bank.made))
     # a model of a fold starts from that of all samples, and takes half the time of a fresh one
-    return FOLDS * 0.5 * each
+    return FOLDS * 0.5 * cost_of_fold
 
 
 def _duration(seconds: float) -> str:
-    """In the customary unit."""
-    for least, unit, name in ((7200.0, 3600.0, "hours"), (120.0, 60.0, "min"), (0.1, 1.0, "s")):
-        if seconds >= least:
+    """The duration in hours, minutes or seconds."""
+    for threshold, unit, name in ((7200.0, 3600.0, "hours"), (120.0, 60.0, "min"), (0.1, 1.0, "s")):
+        if seconds >= threshold:
             return f"about {float(f'{seconds / unit:.2g}'):,g} {name}"
     return "less than 0.1 s"
 

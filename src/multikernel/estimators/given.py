@@ -1,4 +1,4 @@
-"""What samples and targets may hold, and the sentence that says what they hold instead."""
+"""Checks of what samples and targets hold, with one sentence for everything that is refused."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from multikernel.tables.objects import holds_cells
 
 _LARGEST = int(np.finfo(float).max)
 _INSTEAD = {
-    "c": "Complex data not supported: {} holds complex numbers; give real and imaginary parts as numbers of their own",
+    "c": "Complex data not supported: {} holds complex numbers; give real and imaginary parts as separate numbers",
     "M": "{} holds dates; give them as numbers, such as the days since the first one",
     "m": "{} holds durations; give them as numbers, such as their seconds",
     "S": "{} holds bytes; decode them to strings, or give numbers",
@@ -24,7 +24,7 @@ _INSTEAD = {
 
 
 def check_samples(X: Any) -> None:
-    """ValueError where X holds neither numbers nor strings, or a column of a data frame none of these nor dates."""
+    """ValueError where X holds anything but numbers and strings, or a data frame anything but these and dates."""
     if is_frame(X):
         check_names(X)
         for name, dtype in zip(X.columns, X.dtypes, strict=True):
@@ -42,7 +42,7 @@ def check_samples(X: Any) -> None:
 
 
 def check_labels(y: Any) -> None:
-    """ValueError where labels are complex, miss in places, have several columns, or mix strings and numbers."""
+    """ValueError where labels are complex, partly missing, in several columns, or both strings and numbers."""
     labels = _entries(y, _target(y))
     if labels.ndim == 2 and labels.shape[1] > 1:
         raise ValueError(
@@ -61,14 +61,14 @@ def check_target(y: Any) -> None:
 
 
 def check_finite_target(target: Array) -> None:
-    """ValueError with the row where a target of numbers is not finite."""
+    """ValueError, which names the row, where a target of numbers is not finite."""
     if not all_finite(target):
         row = int(np.argwhere(~np.isfinite(target))[0, 0])
         raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
 
 
 def _target(y: Any) -> Any:
-    """A target as an array, real and with nothing missing as far as its entries are objects."""
+    """The target as an array that is not complex; if its entries are objects or dates, none is missing."""
     if is_sparse(y):
         target = np.empty(0, dtype=y.dtype)
     else:
@@ -85,57 +85,57 @@ def _target(y: Any) -> Any:
 
 
 def _entries(y: Any, target: Any) -> Any:
-    """The entries of a target as they are: NumPy makes strings of the numbers and NaN beside the strings of a list."""
+    """The entries of a target as the user gave them: in a list with strings, NumPy turns numbers and NaN to strings."""
     if target.dtype.kind == "U" and isinstance(y, list | tuple):
         return np.asarray(y, dtype=object)
     return target
 
 
-def _refuse(kind: str, what: str) -> None:
+def _refuse(kind: str, name: str) -> None:
     if kind in _INSTEAD:
-        raise ValueError(_INSTEAD[kind].format(what))
+        raise ValueError(_INSTEAD[kind].format(name))
 
 
-def _refuse_missing(what: str, where: str) -> NoReturn:
-    raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
+def _refuse_missing(name: str, where: str) -> NoReturn:
+    raise ValueError(f"{name} contains NaN or None, first at {where}: fill it in, or leave the sample out")
 
 
-def _where(place: tuple[int, ...]) -> str:
-    """The place of an entry, as a sentence calls it."""
-    if not place:
+def _where(index: tuple[int, ...]) -> str:
+    """The position of an entry in words."""
+    if not index:
         return "its only entry"
-    if len(place) == 1:
-        return f"row {place[0]}"
-    return f"row {place[0]}, column {place[1]}"
+    if len(index) == 1:
+        return f"row {index[0]}"
+    return f"row {index[0]}, column {index[1]}"
 
 
-def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = False) -> None:
-    """ValueError with the place of an object that nothing can be learned from.
+def _check_objects(values: Any, name: str, strict: bool = True, missing: bool = False) -> None:
+    """ValueError, which names its position, where an object cannot be used for learning.
 
     Parameters
     ----------
     values : array of objects
-    what : str, how a sentence calls it
-    strict : bool, whether a None is refused in any case
-    missing : bool, whether all that is missing is refused, though there are strings
+    name : str, of the array, for messages
+    strict : bool, whether None is refused in any case
+    missing : bool, whether missing entries are refused even if there are strings
     """
     missing = missing or not any(isinstance(value, str) for value in values.flat)
-    for place, value in np.ndenumerate(values):
-        where = _where(place)
+    for index, value in np.ndenumerate(values):
+        where = _where(index)
         if (value is None and (strict or missing)) or (missing and is_null(value)):
-            _refuse_missing(what, where)
+            _refuse_missing(name, where)
         if isinstance(value, complex | np.complexfloating):
-            _refuse("c", what)
+            _refuse("c", name)
         if isinstance(value, int) and abs(value) > _LARGEST:
-            raise ValueError(f"{what} contains a number above 1e308, first at {where}: give it in larger units")
+            raise ValueError(f"{name} contains a number above 1e308, first at {where}: give it in larger units")
         if isinstance(value, set | frozenset):
             raise ValueError(
-                f"{what} contains a set, first at {where}: write items as a string, ', '.join(sorted(items)), for "
+                f"{name} contains a set, first at {where}: write items as a string, ', '.join(sorted(items)), for "
                 "kernels.Items(','), and sets of vectors by kernels.written for kernels.VectorSets"
             )
         if values.ndim == 1 and not holds_cells([value]):
             raise ValueError(
-                f"{what} contains an object of type {type(value).__name__}, first at {where}: kernels of objects are "
+                f"{name} contains an object of type {type(value).__name__}, first at {where}: kernels of objects are "
                 "made by kernels.external(...), and all kernels have to be of that kind"
             )
 
@@ -160,6 +160,6 @@ def checked_target(y: Any, n: int, **checks: Any) -> Array:
         target = column_or_1d(y, warn=True)
     check_consistent_length(target, np.empty(n))
     if checks.get("y_numeric"):
-        target = target.astype(float, copy=not several)  # targets may be as large as all else; nobody writes to them
+        target = target.astype(float, copy=not several)  # many targets are large, and are never written to: no copy
         check_finite_target(target)
     return target

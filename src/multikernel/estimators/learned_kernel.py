@@ -1,4 +1,4 @@
-"""What a model that has learned a kernel says of it: its weights by name, and the kernel for other methods."""
+"""The learned kernel of a model: its weights by name, and the kernel as a step of pipelines of other methods."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class LearnedKernel(ABC):
 
     @abstractmethod
     def problem_names(self) -> list[str]:
-        """A name for each problem that has weights of its own."""
+        """A name for each problem with separate weights."""
 
     @abstractmethod
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
@@ -81,7 +81,7 @@ class LearnedKernel(ABC):
 
 
 def called(model: Any) -> str:
-    """The name of an estimator that is refused where a bank of kernels is needed, and why it has none."""
+    """The name of an estimator for a message that refuses it, with the reason where it takes no kernels."""
     name = type(model).__name__
     if not isinstance(model, LearnedKernel):
         return name
@@ -89,17 +89,17 @@ def called(model: Any) -> str:
 
 
 def _fitted(model: Any) -> Any:
-    """A model whose attributes are set by a fit, or are properties, checked to be fitted."""
+    """The model, checked to be fitted; typed as Any, since its attributes are set by the fit."""
     check_is_fitted(model)
     return model
 
 
 class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """A learned kernel between new samples and those that this step is fitted to, or features that make it.
+    """A learned kernel between new samples and those that this step is fitted to, or features whose products it is.
 
-    Fitting remembers samples and learns nothing of the kernel, which stays that of the model, also in a clone: as in a
-    pipeline's step that is frozen. Its columns are called kerneltransformer0, kerneltransformer1, ...: in the kernel
-    the samples of ``fit`` in their order.
+    Fitting only remembers samples. The kernel stays that of the model, also in a clone, as in a frozen step of a
+    pipeline. The columns are called kerneltransformer0, kerneltransformer1, ...; with output="kernel" they are the
+    samples of ``fit`` in their order.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     Attributes
     ----------
-    samples_ : the samples of ``fit``; None for banks and precomputed matrices, which say what they are against
+    samples_ : the samples of ``fit``; None for banks and precomputed matrices, which have them as columns
     map_ : array (len(samples_), q), V diag(l)^(-1/2), for output="features"
     """
 
@@ -148,26 +148,26 @@ class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return self._labelled(K if self.output == "kernel" else K @ self.map_, X)
 
     def _labelled(self, values: Array, X: Any) -> Any:
-        """A data frame with the labels of views, where frames of pandas are asked for: scikit-learn keeps its index."""
+        """The values; as a pandas data frame with the labels of views, where scikit-learn's output is set to pandas."""
         labels = X.index if isinstance(X, Views) else None
-        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        if labels is None or wanted != "pandas":
+        container = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if labels is None or container != "pandas":
             return values
         import pandas as pd
 
         return pd.DataFrame(values, index=labels)
 
     def _fitted_kernel(self, X: Any) -> Array:
-        """The matrix of the samples of ``fit``, which are remembered."""
+        """Remember the samples of ``fit``, and return their kernel matrix."""
         if self.output not in ("kernel", "features"):
             raise ValueError(f"KernelTransformer: output must be 'kernel' or 'features', got {self.output!r}")
         K: Array = self.model.kernel_matrix(X)
-        given = self.model._is_given(X)
-        self.samples_ = None if given else X
+        is_matrix = self.model._is_given(X)
+        self.samples_ = None if is_matrix else X
         self._n_features_out = len(K)
         if self.output == "features":
             values, vectors = linalg.eigh(K)
-            kept = values > len(K) * EPS * values[-1]
-            self.map_ = vectors[:, kept] / np.sqrt(values[kept])
+            positive = values > len(K) * EPS * values[-1]
+            self.map_ = vectors[:, positive] / np.sqrt(values[positive])
             self._n_features_out = self.map_.shape[1]
         return K

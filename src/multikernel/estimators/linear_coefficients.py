@@ -1,8 +1,8 @@
 """The coefficients of features, for a function that is linear in them.
 
-A kernel k(x, z) = x_c'z_c with weight w_k adds x_c'b_k to the function, b_k = w_k sum_i coef_i x_ic: at the sample that
-is 1 in one column of c and 0 elsewhere, that is the coefficient of this column. So coefficients are what each kernel
-adds at such samples, whatever form the training samples are kept in.
+A kernel k(x, z) = x_c'z_c with weight w_k adds x_c'b_k to the function, with b_k = w_k sum_i coef_i x_ic. At a sample
+that is 1 in one column of c and 0 elsewhere, this is the coefficient of that column. So coefficients are computed as
+what each kernel adds at such unit samples, which works for every form in which training samples are stored.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ def linear_coefficients(model: Any) -> dict[str, Array]:
     if any(columns is None for columns, _ in spaces):
         raise AttributeError(f"{name} has no coef_: a kernel is not linear in columns of the samples; see dual_coef_")
     weights = np.broadcast_to(predictor.weights, (len(predictor.coef), len(spaces)))
-    found = {}
+    coefficients = {}
     for k, (_, samples) in enumerate(spaces):
         bank = predictor.reference.cross(like(model._home, samples))
-        whole = np.asarray(bank.matrix(k)) @ (weights[:, k, None] * predictor.over_columns(bank)).T
+        coefficients_of_kernel = np.asarray(bank.matrix(k)) @ (weights[:, k, None] * predictor.over_columns(bank)).T
         if model.dual_coef_.ndim == 1:
-            found[str(model.kernel_names_[k])] = whole[:, 0]
+            coefficients[str(model.kernel_names_[k])] = coefficients_of_kernel[:, 0]
         else:
-            found[str(model.kernel_names_[k])] = whole
-    return found
+            coefficients[str(model.kernel_names_[k])] = coefficients_of_kernel
+    return coefficients
 
 
 def _columns(family: Any, width: int) -> list[Array | None]:
-    """The columns of each kernel that is linear in some; None for one that is not."""
+    """For each kernel the columns in which it is linear; None where it is not linear."""
     return [_of_kernel(kernel, width) for kernel in family]
 
 
@@ -74,18 +74,18 @@ def _unit_rows(columns: Array | None, width: int) -> Array | None:
 
 
 def _of_views(bound: tuple[Any, ...]) -> list[tuple[Array | None, Any]]:
-    """The same for kernels of several views: a sample that is 1 in a column of one view is 0 in the others."""
-    if not all(isinstance(each, FeatureView) and each.family is not None for each in bound):
+    """Columns and unit samples of the kernels of several views; a unit sample is 0 in all columns of other views."""
+    if not all(isinstance(view, FeatureView) and view.family is not None for view in bound):
         return [(None, None)]
-    widths = {each.known.name: each.features.n for each in bound}
-    found: list[tuple[Array | None, Any]] = []
-    for each in bound:
-        own = each.known.name
-        for columns in _columns(each.family, widths[own]):
-            rows = _unit_rows(columns, widths[own])
+    widths = {view.known.name: view.features.n for view in bound}
+    spaces: list[tuple[Array | None, Any]] = []
+    for view in bound:
+        view_name = view.known.name
+        for columns in _columns(view.family, widths[view_name]):
+            rows = _unit_rows(columns, widths[view_name])
             if rows is None:
                 return [(None, None)]
-            found.append(
-                (columns, {view: rows if view == own else np.zeros((len(rows), w)) for view, w in widths.items()})
+            spaces.append(
+                (columns, {name: rows if name == view_name else np.zeros((len(rows), w)) for name, w in widths.items()})
             )
-    return found
+    return spaces

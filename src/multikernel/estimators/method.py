@@ -1,15 +1,15 @@
-"""What one estimator says that the others do not: a frozen description, which the fit loop of ``fit.py`` reads.
+"""The description of how one estimator learns, in which it differs from the others; ``fit.py`` reads it.
 
 An estimator's class holds its parameters, its docstring and a ``Method``. Every function of a method takes the
-estimator first and reads its parameters. One of them sets fitted attributes on it beside ``publish``: a binding the
-names of the kernels.
+estimator as first argument and reads its parameters. Fitted attributes are set by ``publish``, except the names of the
+kernels, which the binding sets.
 
     method.binding      how samples become a bank                        binding.py
     method.tasks        how a target becomes problems                    targets.py
     method.search       which parameters may be "auto"                   search.py
     method.learn        how one problem is solved                        the family's own file
     method.schedule     which problems are solved together               schedule.py
-    method.cost         what that takes, known beforehand                forecast.py
+    method.cost         time and memory of solving, known beforehand     forecast.py
     method.publish      fitted attributes that only this family has      the family's own file
     method.streaming    how it is learned from sums over rows            streamed/
 """
@@ -50,7 +50,7 @@ def predictor_gram(model: Model, bank: KernelBank) -> Array:
     return cast(Array, model.predictor_.gram(bank))
 
 
-def nothing_more(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+def no_further_attributes(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
     """Set no further fitted attributes."""
 
 
@@ -58,8 +58,8 @@ def no_further_check(model: Model) -> None:
     """Check nothing beyond the annotations of the parameters."""
 
 
-def itself(model: Model, bank: KernelBank) -> KernelBank | None:
-    """Return the bank itself, whose kernels should be of similar size."""
+def all_kernels(model: Model, bank: KernelBank) -> KernelBank | None:
+    """Return the bank: all its kernels should be of similar size."""
     return bank
 
 
@@ -70,7 +70,7 @@ def scale_free(model: Model, bank: KernelBank) -> KernelBank | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Method:
-    """Describe how an estimator learns: everything in which it differs from the others, except its parameters.
+    """How an estimator learns: everything in which it differs from the others, except its parameters.
 
     Parameters
     ----------
@@ -81,29 +81,29 @@ class Method:
         The problems to solve for a checked target.
     single : (model, tasks, target) -> bool
         Whether fitted attributes are those of one problem, not a row for each of several.
-    prepare : (model, bank, target, samples, given) -> Learner
-        Makes the learner of one fit, where all its tasks share something: a seed, or what only ``fit`` was given.
+    prepare : (model, bank, target, samples, fit_arguments) -> Learner
+        Makes the learner of one fit where its tasks share something, such as a seed or further arguments of ``fit``.
     search : Search, the parameters that may be "auto"
     schedule : Schedule, which tasks are solved together
     cost : (model, bank, task) -> Cost
         What solving one task takes beside its bank.
     combination : (model) -> Combination, how weights make a kernel
     kernel_weights : (model, fitted) -> array (m,)
-        The weights in the predictor, where these are not those that were learned.
+        The weights in the predictor, where they differ from the learned ones.
     gram : (model, bank) -> array, the learned kernel of a bank
     publish : (model, bank, fitted, single) -> None
         Sets the fitted attributes that only this family has, after those that all have.
     before_publishing : (model, bank, fitted) -> list of Fitted
-        The solutions as all problems share them, where each found kernels of its own.
+        The solutions with weights over the same kernels, where each problem selected different kernels.
     check : (model) -> None
         ValueError for parameters that do not fit each other.
     ridge : (model, fitted) -> float
         What is added to the diagonal of the kernel, in models with squared losses; None in others.
     posterior : (model, bank, fitted) -> Posterior or None
-        What such a model knows of its errors.
+        For such a model, what its standard deviations and degrees of freedom are computed from.
     streaming : how the model learns from sums over rows; None where it cannot
     from_source : (model, source) -> None
-        Fits the model to the rows of a source in a way of its own.
+        Fits the model to the rows of a source, in place of ``streaming``.
     sizes : (model, bank) -> KernelBank or None
         The kernels whose sizes should be alike; None where their sizes do not matter.
     log_odds : (model) -> bool
@@ -126,14 +126,14 @@ class Method:
     combination: Callable[[Any], Combination] = weighted_sum
     kernel_weights: Callable[[Any, Fitted], Array] = learned_weights
     gram: Callable[[Any, KernelBank], Array] = predictor_gram
-    publish: Callable[[Any, KernelBank, Sequence[Fitted], bool], None] = nothing_more
+    publish: Callable[[Any, KernelBank, Sequence[Fitted], bool], None] = no_further_attributes
     before_publishing: Callable[[Any, KernelBank, Sequence[Fitted]], Sequence[Fitted]] | None = None
     check: Callable[[Any], None] = no_further_check
     ridge: Callable[[Any, Fitted], float] | None = None
     posterior: Callable[[Any, KernelBank, Sequence[Fitted]], Posterior | None] = posterior_of
     streaming: Streaming | None = None
     from_source: Callable[[Any, Any], None] | None = None
-    sizes: Callable[[Any, KernelBank], KernelBank | None] = itself
+    sizes: Callable[[Any, KernelBank], KernelBank | None] = all_kernels
     log_odds: Callable[[Any], bool] = lambda model: False
     squared_losses: bool = False
     several_targets: bool = False

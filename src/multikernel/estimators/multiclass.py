@@ -1,4 +1,4 @@
-"""Several classes as binary problems on one bank, and the votes and probabilities that join them again."""
+"""Several classes as binary problems on one bank, and how decision values and probabilities are joined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from multikernel._typing import Array
 from multikernel.banks.threads import slices
 from multikernel.tuning import BUFFER_VALUES
 
-_CERTAIN = 1e-7  # probabilities of pairs stay so far from 0 and 1: LIBSVM's min_prob
+_CERTAIN = 1e-7  # the least distance of pairwise probabilities from 0 and 1: LIBSVM's min_prob
 
 
 def binary_problems(labels: Array, n_classes: int, scheme: str) -> Iterator[tuple[Array, Array]]:
@@ -25,12 +25,12 @@ def binary_problems(labels: Array, n_classes: int, scheme: str) -> Iterator[tupl
 
     With two classes there is one problem, with the second class as +1.
     """
-    everyone = np.arange(len(labels))
+    all_rows = np.arange(len(labels))
     if n_classes == 2:
-        yield everyone, np.where(labels == 1, 1.0, -1.0)
+        yield all_rows, np.where(labels == 1, 1.0, -1.0)
     elif scheme != "ovo":
         for c in range(n_classes):
-            yield everyone, np.where(labels == c, 1.0, -1.0)
+            yield all_rows, np.where(labels == c, 1.0, -1.0)
     else:
         for a, b in combinations(range(n_classes), 2):
             rows = np.flatnonzero((labels == a) | (labels == b))
@@ -40,8 +40,8 @@ def binary_problems(labels: Array, n_classes: int, scheme: str) -> Iterator[tupl
 def join(decisions: Array, n_classes: int, scheme: str) -> Array:
     """One score for each class, shape (n, n_classes), whose largest is the class predicted.
 
-    One-vs-one counts votes; among classes with as many votes the sum of the decision values decides, brought into
-    (-1/3, 1/3) so that it never outweighs a vote. Ties that remain go to the lowest class.
+    One-vs-one counts votes. Between classes with equally many votes the sum of the decision values decides, mapped to
+    (-1/3, 1/3) so that it never outweighs a vote. Remaining ties go to the lowest class.
     """
     if scheme != "ovo":
         return decisions
@@ -56,29 +56,30 @@ def join(decisions: Array, n_classes: int, scheme: str) -> Array:
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
 
 
-def probabilities(each: Array, n_classes: int, scheme: str) -> Array:
+def probabilities(positive: Array, n_classes: int, scheme: str) -> Array:
     """The probabilities of the classes, shape (n, n_classes), whose rows sum to 1.
 
     Parameters
     ----------
-    each : array (n, problems), the probability of the target +1 in every binary problem
+    positive : array (n, problems), the probability of the target +1 in every binary problem
     n_classes : int
     scheme : as in ``binary_problems``
     """
     if n_classes == 2:
-        return np.column_stack([1.0 - each[:, 0], each[:, 0]])
+        return np.column_stack([1.0 - positive[:, 0], positive[:, 0]])
     if scheme == "ovo":
         height = max(1, BUFFER_VALUES // n_classes**2)
-        return np.concatenate([_coupled(each[part], n_classes) for part in slices(len(each), height)])
-    total = each.sum(axis=1, keepdims=True)
+        return np.concatenate([_coupled(positive[rows], n_classes) for rows in slices(len(positive), height)])
+    total = positive.sum(axis=1, keepdims=True)
     none = total == 0.0
-    return np.where(none, 1.0 / n_classes, each / np.where(none, 1.0, total))
+    return np.where(none, 1.0 / n_classes, positive / np.where(none, 1.0, total))
 
 
 def _coupled(pairs: Array, n_classes: int) -> Array:
     """min over p of sum over pairs (r_ji p_i - r_ij p_j)^2, sum p = 1, r_ij the probability of i in the pair (i, j).
 
-    The solution of its linear system is never negative, but for rounding. Wu, Lin and Weng (2004), Probability
+    The linear system is that of the optimality conditions for the equality alone: its solution is never negative,
+    except by rounding. Wu, Lin and Weng (2004), Probability
     estimates for multi-class classification by pairwise coupling, JMLR 5.
     """
     first, second = np.array(list(combinations(range(n_classes), 2))).T
@@ -87,8 +88,8 @@ def _coupled(pairs: Array, n_classes: int) -> Array:
     r[:, second, first] = 1.0 - r[:, first, second]
     system = np.ones((len(pairs), n_classes + 1, n_classes + 1))  # the optimality conditions, with the sum's multiplier
     system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
-    every = np.arange(n_classes)
-    system[:, every, every] = (r**2).sum(axis=1)
+    diagonal = np.arange(n_classes)
+    system[:, diagonal, diagonal] = (r**2).sum(axis=1)
     system[:, -1, -1] = 0.0
     right = np.append(np.zeros(n_classes), 1.0)[:, None]
     p = np.maximum(np.linalg.solve(system, np.broadcast_to(right, (len(pairs), n_classes + 1, 1)))[:, :-1, 0], 0.0)

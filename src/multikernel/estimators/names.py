@@ -1,4 +1,4 @@
-"""Names of kernels that a person can read."""
+"""Short names of kernels, for figures."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ _ENDINGS = (".normalized()", ".centered()")
 
 
 def short_names(names: Sequence[str], longest: int = 52) -> list[str]:
-    """Numbers with four digits, no ending that all names have, the middle left out of long ones.
+    """The names with numbers rounded to four digits, without an ending that all share, and with long ones abbreviated.
 
     Parameters
     ----------
     names : the names of kernels
-    longest : int, characters of a name
+    longest : int, the most characters of a name
     """
     short = [re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.4g}", name) for name in names]
     for ending in _ENDINGS:

@@ -1,4 +1,4 @@
-"""The memory that a fit needs, known before it begins: by its bank, and by what its problems hold at a time."""
+"""The memory that a fit needs, known before it begins: that of its bank, and of the problems solved at a time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from multikernel.procedures.forecast import Cost
 
 
 def bank_cost(model: Model, bank: KernelBank) -> BankCost:
-    """What a bank takes; where it is a sketch, once it is made.
+    """The cost of a bank; of a sketch, that of the bank that it describes.
 
-    Of an approximate bank the features are held, and how long it takes to make them is not known beforehand.
+    An approximate bank stores features, and how long their computation takes is not known beforehand.
     """
     m, n = len(bank), bank.shape[0]
     cost = bank.cost(MEMORY, np.dtype(model._method.binding.precision(model, m, n) or float).itemsize)
@@ -32,34 +32,34 @@ def bank_cost(model: Model, bank: KernelBank) -> BankCost:
 
 
 def bytes_of_fit(model: Model, bank: BankCost, tasks: Sequence[Task]) -> float:
-    """What a fit holds at most: its bank, and what those tasks hold that are solved at a time."""
-    chosen = with_any_numbers(model)
-    each = [
-        cost_of_task(chosen, bank, task).bytes + (0.0 if len(task.rows) == bank.n else bank.block(len(task.rows)).held)
-        for task in tasks
-    ]
-    at_a_time = model._method.schedule.at_a_time(model, len(tasks), bank.n) * max(each)
-    return bank.held + max(bank.beside, at_a_time, cost_of_search(model, bank, tasks).bytes)
+    """The most bytes that a fit holds: its bank, and the tasks that are solved at the same time."""
+    model_with_numbers = with_any_numbers(model)
+    bytes_of_tasks = []
+    for task in tasks:
+        copied = 0.0 if len(task.rows) == bank.n else bank.block(len(task.rows)).held
+        bytes_of_tasks.append(cost_of_task(model_with_numbers, bank, task).bytes + copied)
+    simultaneous = model._method.schedule.at_a_time(model, len(tasks), bank.n) * max(bytes_of_tasks)
+    return bank.held + max(bank.beside, simultaneous, cost_of_search(model, bank, tasks).bytes)
 
 
 def with_any_numbers(model: Model) -> Model:
-    """The model with numbers for parameters that are "auto": which ones does not matter to a forecast."""
-    asked = model._method.search.automatic(model)
-    if not asked:
+    """The model with numbers in place of "auto"; a forecast does not depend on the numbers."""
+    automatic = model._method.search.automatic(model)
+    if not automatic:
         return model
-    return with_parameters(model, **dict.fromkeys(asked, 1.0))
+    return with_parameters(model, **dict.fromkeys(automatic, 1.0))
 
 
 def cost_of_search(model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
-    """Of the parameters that are "auto", on some of the samples; the matrices of all folds are held."""
+    """The cost of choosing the parameters that are "auto", on some of the samples; all folds are in memory at once."""
     count = len(model._method.search.searched(model))
     if not count:
         return Cost(Work())
     folds = SEARCH_FOLDS
     n = bank.n // -(-bank.n // SEARCHED_SAMPLES) * (folds - 1) // folds
     rough = with_parameters(with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
-    part = bank.block(max(1, n))
-    each = sum((model._method.cost(rough, part, task) for task in tasks), Cost(part.made))
+    fold_bank = bank.block(max(1, n))
+    cost_of_fold = sum((model._method.cost(rough, fold_bank, task) for task in tasks), Cost(fold_bank.made))
     # a search tries some six candidates in each fold
-    found = count * 6.0 * folds * each + Cost(bank.sweep)
-    return replace(found, bytes=each.bytes + folds * part.held)
+    total = count * 6.0 * folds * cost_of_fold + Cost(bank.sweep)
+    return replace(total, bytes=cost_of_fold.bytes + folds * fold_bank.held)

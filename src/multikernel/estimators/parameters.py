@@ -18,21 +18,21 @@ from multikernel.banks.checks import numbers
 
 @dataclass(frozen=True)
 class FoldsRule(Rule):
-    """What scikit-learn makes folds of."""
+    """The values from which scikit-learn makes folds."""
 
     words = "an integer >= 2, a splitter, or pairs of training and test rows"
 
     def accepts(self, value: Any) -> bool:
         if isinstance(value, str | bytes | Mapping):
             return False
-        listed = isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
-        given = listed and not (isinstance(value, Sized) and len(value) == 0)
-        return Whole(2).accepts(value) or hasattr(value, "split") or given
+        iterable = isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
+        nonempty = iterable and not (isinstance(value, Sized) and len(value) == 0)
+        return Whole(2).accepts(value) or hasattr(value, "split") or nonempty
 
 
 @dataclass(frozen=True)
 class ClassWeights(Rule):
-    """What the losses of each class are multiplied with."""
+    """Factors of the losses of each class."""
 
     words = "'balanced' or a dict of numbers >= 0 by class"
 
@@ -56,12 +56,12 @@ def is_feature(value: Any) -> bool:
 
 
 def drawn_seed(random_state: Any) -> int:
-    """A seed from the parameter ``random_state`` of an estimator; of a generator another one each time."""
+    """A seed from the parameter ``random_state`` of an estimator; from a generator a different one in each call."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def seed_of(model: Any) -> int:
-    """A seed for landmarks and rows that are drawn; without ``random_state`` always the same one."""
+    """A seed for drawing landmarks and rows; without ``random_state`` always the same."""
     return drawn_seed(getattr(model, "random_state", None) or 0)
 
 

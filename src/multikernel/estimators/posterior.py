@@ -1,8 +1,8 @@
-"""What a fitted ridge model knows beyond its function: how sure that is, and how much of it the targets determined.
+"""Standard deviations, degrees of freedom and criteria of a fitted ridge model.
 
-It follows from the learned kernel of the training samples, which a fit does not keep. It is evaluated when it is first
-asked for, from the training samples; only where kernels were given as matrices or as a bank, whose samples nobody
-knows, is it kept, as one half of a matrix for each problem.
+All of these follow from the learned kernel matrix of the training samples, which a fit does not keep: it is evaluated
+from the training samples when one of these numbers is first read. Only where the user gave kernels as matrices or as a
+bank, and samples are not known, is one half of this symmetric matrix kept for each problem.
 """
 
 from __future__ import annotations
@@ -46,8 +46,9 @@ class WeightedRidge:
     alpha : float > 0
     weight : array (r,) > 0, weights of these samples
     coef : array (r, t), coefficients of its targets
-    half : the packed half of its kernel matrix; None where that follows from samples
-    beyond : array (r, t), what a singular kernel does not reach of the targets, where the coefficients lack it
+    half : the packed half of its kernel matrix; None where the matrix follows from samples
+    beyond : array (r, t), the part of the targets outside the range of a singular kernel matrix, where the coefficients
+        do not contain it
     """
 
     rows: Array
@@ -60,7 +61,7 @@ class WeightedRidge:
 
 @dataclass(frozen=True, eq=False)
 class TargetRidges(Sequence[WeightedRidge]):
-    """The ridge problems of many targets on all training samples, each made when it is asked for.
+    """The ridge problems of many targets on all training samples; each is made when it is read.
 
     Parameters
     ----------
@@ -81,25 +82,25 @@ class TargetRidges(Sequence[WeightedRidge]):
             return [self[k] for k in range(*index.indices(len(self)))]
         n = len(self.coef)
         column = self.coef[:, index, None]
-        rest = None if self.beyond is None else self.beyond[:, index, None]
-        return WeightedRidge(np.arange(n), float(self.alphas[index]), np.ones(n), column, beyond=rest)
+        beyond = None if self.beyond is None else self.beyond[:, index, None]
+        return WeightedRidge(np.arange(n), float(self.alphas[index]), np.ones(n), column, beyond=beyond)
 
 
 class _Smoothers(Sequence[Any]):
-    """The smoothers of problems, each made when it is asked for; kept where memory holds the matrices of all.
+    """The smoothers of problems; each is made when it is read, and stored where memory holds the matrices of all.
 
     Parameters
     ----------
     make : the smoother of a problem
     count : int, how many problems there are
-    order : int, of the matrix that a smoother has
+    order : int, the order of a smoother's matrix
     """
 
     def __init__(self, make: Callable[[int], Any], count: int, order: int) -> None:
         self._make = make
         self._count = count
-        self._all_kept = 8 * count * order**2 <= MEMORY
-        self._kept: dict[int, Any] = {}
+        self._stores_all = 8 * count * order**2 <= MEMORY
+        self._stored: dict[int, Any] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -109,11 +110,11 @@ class _Smoothers(Sequence[Any]):
             return [self[k] for k in range(*index.indices(len(self)))]
         if not 0 <= index < self._count:
             raise IndexError(index)
-        if not self._all_kept:
+        if not self._stores_all:
             return self._make(index)
-        if index not in self._kept:
-            self._kept[index] = self._make(index)
-        return self._kept[index]
+        if index not in self._stored:
+            self._stored[index] = self._make(index)
+        return self._stored[index]
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,10 +123,10 @@ class Posterior(ABC):
 
     Parameters
     ----------
-    posed : one for each set of kernel weights, or for each target that has a ridge of its own
+    posed : the ridge problems, one for each set of kernel weights, or for each target with a separate ridge
     fit_intercept : bool
     n_train : int, how many training samples there were
-    fixed : the columns without penalty, among them the intercept; None where there are none
+    fixed : the columns without penalty, with the intercept; None where there are none
     """
 
     posed: Sequence[WeightedRidge]
@@ -141,11 +142,11 @@ class Posterior(ABC):
     @property
     @abstractmethod
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        """One for each problem."""
+        """The smoother of each problem."""
 
     @abstractmethod
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
-        """At the rows of a bank of new samples: shape (rows, targets).
+        """Standard deviations at the rows of a bank of new samples: shape (rows, targets).
 
         Parameters
         ----------
@@ -154,24 +155,24 @@ class Posterior(ABC):
         columns : array (rows, c), their columns without penalty, where there are some
         """
 
-    def _smoother(self, precision: Precision, posed: WeightedRidge) -> Smoother | RestrictedSmoother:
-        rest = None
-        if posed.beyond is not None or precision.alpha > posed.alpha:
-            rest = posed.alpha * posed.coef / posed.weight[:, None]
-            if posed.beyond is not None:
-                rest = rest + posed.beyond
-        if precision.alpha > posed.alpha:
+    def _smoother(self, precision: Precision, problem: WeightedRidge) -> Smoother | RestrictedSmoother:
+        residuals = None
+        if problem.beyond is not None or precision.alpha > problem.alpha:
+            residuals = problem.alpha * problem.coef / problem.weight[:, None]
+            if problem.beyond is not None:
+                residuals = residuals + problem.beyond
+        if precision.alpha > problem.alpha:
             warn_user(
                 "standard deviations, criteria and degrees of freedom are those of a larger alpha, 1e-12 of the "
                 "largest value of the kernel, beside which rounding hides a smaller one: give a larger alpha"
             )
         if self.fixed is None:
-            return Smoother(precision, posed.coef, self.fit_intercept, rest)
-        return RestrictedSmoother(precision, posed.coef, self.fixed.basis, rest)
+            return Smoother(precision, problem.coef, self.fit_intercept, residuals)
+        return RestrictedSmoother(precision, problem.coef, self.fixed.basis, residuals)
 
-    def _smoother_of(self, posed: WeightedRidge, K: Array) -> Smoother | RestrictedSmoother:
-        alpha = resolved(posed.alpha, posed.weight * np.diagonal(K))
-        return self._smoother(DensePrecision(alpha, posed.weight, K), posed)
+    def _smoother_of(self, problem: WeightedRidge, K: Array) -> Smoother | RestrictedSmoother:
+        alpha = resolved(problem.alpha, problem.weight * np.diagonal(K))
+        return self._smoother(DensePrecision(alpha, problem.weight, K), problem)
 
     def _deviations(
         self, smoother: Smoother | RestrictedSmoother, cross: Array, prior: Array, columns: Array | None
@@ -183,28 +184,28 @@ class Posterior(ABC):
         return smoother.deviations(cross, prior, columns @ self.fixed.map)
 
     def left_out(self) -> tuple[Array, Array]:
-        """Residuals of training samples that are left out and their standard deviations, both (n, targets).
+        """Leave-one-out residuals of the training samples and their standard deviations, both (n, targets).
 
-        They are NaN for samples that took no part.
+        Both are NaN for samples that no problem was fitted to.
         """
-        found = []
-        for part in ("left_out", "left_out_deviations"):
+        results = []
+        for attribute in ("left_out", "left_out_deviations"):
             columns = []
-            for posed, smoother in zip(self.posed, self.smoothers, strict=True):
-                whole = np.full((self.n_train, posed.coef.shape[1]), np.nan)
-                whole[posed.rows] = getattr(smoother, part)
-                columns.append(whole)
-            found.append(np.hstack(columns))
-        return found[0], found[1]
+            for problem, smoother in zip(self.posed, self.smoothers, strict=True):
+                values = np.full((self.n_train, problem.coef.shape[1]), np.nan)
+                values[problem.rows] = getattr(smoother, attribute)
+                columns.append(values)
+            results.append(np.hstack(columns))
+        return results[0], results[1]
 
 
 @dataclass(frozen=True, eq=False)
 class KernelPosterior(Posterior):
-    """Of kernels.
+    """The posterior of a function of kernels.
 
     Parameters
     ----------
-    predictor : the function; its training samples are those of all problems
+    predictor : the function; its reference has the training samples of all problems
     samples : the training samples; None where the problems keep their matrices
     bank : the training bank, where there are no samples and more problems than kernels; None elsewhere
     """
@@ -217,46 +218,46 @@ class KernelPosterior(Posterior):
     def of(
         cls,
         bank: KernelBank,
-        posed: Sequence[WeightedRidge],
+        problems: Sequence[WeightedRidge],
         fit_intercept: bool,
         predictor: KernelPredictor,
         samples: Any,
     ) -> KernelPosterior:
-        """Of problems on a training bank; where there are no samples, their matrices are kept, or those of the bank."""
-        if isinstance(posed, TargetRidges):
-            return cls(posed, fit_intercept, bank.shape[1], predictor, samples, bank if samples is None else None)
+        """The posterior of problems on a training bank; without samples it keeps their matrices, or the bank."""
+        if isinstance(problems, TargetRidges):
+            return cls(problems, fit_intercept, bank.shape[1], predictor, samples, bank if samples is None else None)
         if samples is None:
-            posed = [
-                replace(each, half=pack(_symmetric(predictor, predictor.weights[p], _part(bank, each.rows))))
-                for p, each in enumerate(posed)
+            problems = [
+                replace(problem, half=_packed(predictor, predictor.weights[p], _principal_block(bank, problem.rows)))
+                for p, problem in enumerate(problems)
             ]
-        return cls(tuple(posed), fit_intercept, bank.shape[1], predictor, samples)
+        return cls(tuple(problems), fit_intercept, bank.shape[1], predictor, samples)
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        return _Smoothers(self._made, len(self.posed), self.n_train)
+        return _Smoothers(self._smoother_of_problem, len(self.posed), self.n_train)
 
     def _weights(self, p: int) -> Array:
-        """The kernel weights of a problem: its row, or the one that all share."""
+        """The kernel weights of a problem: its row of the predictor's weights, or the row that all problems share."""
         rows = self.predictor.weights
         return np.asarray(rows[p if len(rows) > 1 else 0])
 
-    def _made(self, p: int) -> Smoother | RestrictedSmoother:
-        posed = self.posed[p]
-        return self._smoother_of(posed, self._matrix(p))
+    def _smoother_of_problem(self, p: int) -> Smoother | RestrictedSmoother:
+        problem = self.posed[p]
+        return self._smoother_of(problem, self._matrix(p))
 
     def _matrix(self, p: int) -> Array:
         """The learned kernel of the samples of a problem."""
-        posed = self.posed[p]
-        n = len(posed.rows)
+        problem = self.posed[p]
+        n = len(problem.rows)
         check_memory(3.0 * n * n, f"the inverse kernel matrix of {n} samples", "learn from fewer samples")
-        if posed.half is not None:
-            return unpack(posed.half, n, np.float64)
+        if problem.half is not None:
+            return unpack(problem.half, n, np.float64)
         predictor = self.predictor
         if self.bank is not None:
             return _symmetric(predictor, self._weights(p), self.bank)
-        places = np.searchsorted(predictor.support, posed.rows)
-        bank = predictor.reference.cross(_arrays.taken(self.samples, posed.rows)).block(slice(None), places)
+        columns = np.searchsorted(predictor.support, problem.rows)
+        bank = predictor.reference.cross(_arrays.taken(self.samples, problem.rows)).block(slice(None), columns)
         return _symmetric(predictor, self._weights(p), bank)
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
@@ -265,25 +266,25 @@ class KernelPosterior(Posterior):
             against = np.arange(predictor.n_train)
         else:
             against = predictor.support
-        self_values, found = rectangular(values[:, :, None], len(values), 1), []
-        for p, (posed, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
+        self_values, blocks = rectangular(values[:, :, None], len(values), 1), []
+        for p, (problem, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
             weights = self._weights(p)
             prior = predictor.combination.gram(self_values, weights).dense()[:, 0]
-            cross = predictor.combination.gram(bank, weights).dense()[:, np.searchsorted(against, posed.rows)]
-            found.append(self._deviations(smoother, np.asarray(cross, dtype=np.float64), prior, columns))
-        return np.hstack(found)
+            cross = predictor.combination.gram(bank, weights).dense()[:, np.searchsorted(against, problem.rows)]
+            blocks.append(self._deviations(smoother, np.asarray(cross, dtype=np.float64), prior, columns))
+        return np.hstack(blocks)
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePosterior(Posterior):
-    """Of kernels of few features.
+    """The posterior of a function of few features.
 
     Parameters
     ----------
-    features : for each problem the features with a weight, int arrays (q,)
-    roots : for each problem what these features are multiplied with, (q,)
+    features : for each problem the features with a positive weight, int arrays (q,)
+    roots : for each problem the square roots of the weights of these features, (q,)
     values : the features of the training samples, (n_train, all features); None where they follow from samples
-    predictor : what makes features of new samples; None where they are the samples themselves
+    predictor : computes the features of new samples; None where these are the samples themselves
     samples : the training samples, where their features are not kept
     """
 
@@ -297,23 +298,24 @@ class FeaturePosterior(Posterior):
     def of(
         cls,
         bank: LowRankBank,
-        posed: Sequence[WeightedRidge],
+        problems: Sequence[WeightedRidge],
         fit_intercept: bool,
         predictor: FeaturePredictor,
         samples: Any,
     ) -> FeaturePosterior:
-        """Of problems on approximate kernels."""
+        """The posterior of problems on approximate kernels."""
         sizes = predictor.reference.bank.sizes
-        weights = [np.repeat(each[predictor.kernels], sizes) for each in predictor.weights]
-        kept = tuple(np.flatnonzero(each) for each in weights)
-        roots = tuple(np.sqrt(each[own]) for each, own in zip(weights, kept, strict=True))
-        if len(kept) == 1:  # problems may share them
-            kept = kept * len(posed)
-            roots = roots * len(posed)
+        # the weight of a kernel is that of each of its features
+        weights = [np.repeat(row[predictor.kernels], sizes) for row in predictor.weights]
+        features = tuple(np.flatnonzero(row) for row in weights)
+        roots = tuple(np.sqrt(row[columns]) for row, columns in zip(weights, features, strict=True))
+        if len(features) == 1:  # problems may share their weights
+            features = features * len(problems)
+            roots = roots * len(problems)
         values = None
         if samples is None:
             values = bank.select(predictor.kernels).bank.F
-        return cls(posed, fit_intercept, bank.shape[0], kept, roots, values, predictor, samples)
+        return cls(problems, fit_intercept, bank.shape[0], features, roots, values, predictor, samples)
 
     @property
     def needs_self_values(self) -> bool:
@@ -321,29 +323,29 @@ class FeaturePosterior(Posterior):
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
-        return _Smoothers(self._made, len(self.posed), max(map(len, self.features)))
+        return _Smoothers(self._smoother_of_problem, len(self.posed), max(map(len, self.features)))
 
-    def _made(self, p: int) -> Smoother | RestrictedSmoother:
-        posed = self.posed[p]
+    def _smoother_of_problem(self, p: int) -> Smoother | RestrictedSmoother:
+        problem = self.posed[p]
         F = self.values
         if F is None:
             assert self.predictor is not None
             F = self.predictor.reference.cross(self.samples).bank.F
-        G = dense_columns(F, self.features[p])[posed.rows] * self.roots[p]
-        alpha = resolved(posed.alpha, posed.weight @ G**2)
-        return self._smoother(FactoredPrecision(alpha, posed.weight, G), posed)
+        G = dense_columns(F, self.features[p])[problem.rows] * self.roots[p]
+        alpha = resolved(problem.alpha, problem.weight @ G**2)
+        return self._smoother(FactoredPrecision(alpha, problem.weight, G), problem)
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:
-        """The features themselves determine the self-values."""
-        whole: Any = bank
-        F, found = whole.F if self.predictor is None else self.predictor.features(bank), []
-        for kept, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):
-            G = dense_columns(F, kept) * root
-            found.append(self._deviations(smoother, G, (G**2).sum(axis=1), columns))
-        return np.hstack(found)
+        """Standard deviations; the features determine the self-values, and ``values`` is not used."""
+        feature_bank: Any = bank
+        F, blocks = feature_bank.F if self.predictor is None else self.predictor.features(bank), []
+        for columns_of_problem, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):
+            G = dense_columns(F, columns_of_problem) * root
+            blocks.append(self._deviations(smoother, G, (G**2).sum(axis=1), columns))
+        return np.hstack(blocks)
 
 
-# -- of a fitted model -------------------------------------------------------------------------------------------------
+# -- posteriors of fitted models ---------------------------------------------------------------------------------------
 
 
 def alpha_of(model: Model, fitted: Fitted) -> float:
@@ -351,26 +353,26 @@ def alpha_of(model: Model, fitted: Fitted) -> float:
     return float(fitted.numbers.get("alpha", getattr(model, "alpha", np.nan)))
 
 
-def posed(model: Model, fitted: Fitted) -> WeightedRidge:
-    """The ridge problem of a solution, on the samples that have a weight."""
+def ridge_problem(model: Model, fitted: Fitted) -> WeightedRidge:
+    """The ridge problem of a solution, on the samples of positive weight."""
     if fitted.sample_weight is None:
         weight = np.ones(len(fitted.rows))
     else:
         weight = fitted.sample_weight
-    kept = weight > 0
-    coef = as_columns(fitted.solution.coef)[kept]
+    weighted = weight > 0
+    coef = as_columns(fitted.solution.coef)[weighted]
     ridge = model._method.ridge
     assert ridge is not None
     beyond = fitted.solution.beyond
     if beyond is not None:
-        beyond = as_columns(beyond)[kept]
-    return WeightedRidge(fitted.rows[kept], ridge(model, fitted), weight[kept], coef, beyond=beyond)
+        beyond = as_columns(beyond)[weighted]
+    return WeightedRidge(fitted.rows[weighted], ridge(model, fitted), weight[weighted], coef, beyond=beyond)
 
 
 def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
-    """Return what a fitted model keeps for standard deviations and degrees of freedom.
+    """Return the posterior of a fitted model.
 
-    None for a model of a fold, whose samples are not those that were bound, and for one that learned from sums.
+    It is None for a model of a fold, whose samples are not those that were bound, and for one that learned from sums.
     """
     samples, predictor = model._samples_bound, model.predictor_
     if getattr(model, "_state", None) is not None:
@@ -382,16 +384,16 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
     if np.ndim(alphas):  # one for each of many targets
         problems: Sequence[WeightedRidge] = TargetRidges(alphas, fitted[0].solution.coef, fitted[0].solution.beyond)
     else:
-        problems = [posed(model, each) for each in fitted]
+        problems = [ridge_problem(model, solution) for solution in fitted]
     intercept = getattr(model, "fit_intercept", True)
     fixed = getattr(model, "_fixed_columns", None)
     if isinstance(predictor, FeaturePredictor):
-        found: Posterior = FeaturePosterior.of(cast(LowRankBank, bank), problems, intercept, predictor, samples)
-        return replace(found, fixed=fixed)
+        posterior: Posterior = FeaturePosterior.of(cast(LowRankBank, bank), problems, intercept, predictor, samples)
+        return replace(posterior, fixed=fixed)
     assert isinstance(predictor, KernelPredictor)
-    rows = np.unique(np.concatenate([each.rows for each in fitted]))
+    rows = np.unique(np.concatenate([solution.rows for solution in fitted]))
     if not isinstance(problems, TargetRidges):
-        rows = np.unique(np.concatenate([each.rows for each in problems]))
+        rows = np.unique(np.concatenate([problem.rows for problem in problems]))
     if not np.isin(rows, predictor.support).all():
         model.predictor_ = predictor = predictor.on(bank.reference(rows), rows)
     return replace(KernelPosterior.of(bank, problems, intercept, predictor, samples), fixed=fixed)
@@ -401,18 +403,23 @@ def posterior_of(model: Model, bank: KernelBank, fitted: Sequence[Fitted]) -> Po
 
 
 def dense_columns(F: Any, columns: Array) -> Array:
-    """Some columns of features, dense."""
-    part = host(_arrays.taken(F, columns, axis=1))
-    return np.asarray(as_dense(part), dtype=np.float64)
+    """Columns of features, as a dense matrix."""
+    selected = host(_arrays.taken(F, columns, axis=1))
+    return np.asarray(as_dense(selected), dtype=np.float64)
 
 
-def _part(bank: KernelBank, rows: Array) -> KernelBank:
-    """The bank of some samples, whose centre stays that of all."""
+def _principal_block(bank: KernelBank, rows: Array) -> KernelBank:
+    """The square bank of some samples; centred kernels keep the centre of all samples."""
     if len(rows) == bank.shape[0]:
         return bank
     if bank.local:
         return bank.block(rows, rows)
     return IndexedBank.of(bank, rows, rows)
+
+
+def _packed(predictor: KernelPredictor, weights: Array, bank: KernelBank) -> Array:
+    """The packed half of the learned kernel matrix of a bank."""
+    return pack(_symmetric(predictor, weights, bank))
 
 
 def _symmetric(predictor: KernelPredictor, weights: Array, bank: KernelBank) -> Array:

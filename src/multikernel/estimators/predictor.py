@@ -1,6 +1,6 @@
 """A fitted function, as a frozen value.
 
-f_p(x) = sum_i coef_pi k_p(x_i, x) + intercept_p,    k_p the combination of the kernels with the weights of p
+f_p(x) = sum_i coef_pi k_p(x_i, x) + intercept_p,    k_p the combination of the kernels with the weights of problem p
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Predictor(ABC):
 
     @abstractmethod
     def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
-        """What each kernel adds to f less its intercept, at the rows of a bank: shape (rows, kernels, problems).
+        """What each kernel adds to f - intercept, at the rows of a bank: shape (rows, kernels, problems).
 
-        ``problems`` are those that are asked about; by default all of them.
+        ``problems`` selects problems; by default all of them.
 
         Raises
         ------
@@ -49,12 +49,12 @@ class KernelPredictor(Predictor):
 
     Parameters
     ----------
-    reference : bank with these training samples as columns and no rows, to meet new samples
+    reference : bank with these training samples as columns and no rows, for kernels with new samples
     support : int array (c,), which of the training samples these are
     n_train : int, how many training samples there were
     coef : array (problems, c)
     intercept : array (problems,)
-    weights : array (problems, m), or (1, m) where the problems share them; of the kernels, with their scaling
+    weights : array (problems, m), or (1, m) where the problems share them, of the kernels as the user gave them
     combination : how weights make a kernel
     """
 
@@ -70,13 +70,13 @@ class KernelPredictor(Predictor):
     def of(
         cls, bank: KernelBank, coef: Array, intercept: Array, weights: Array, combination: Combination
     ) -> KernelPredictor:
-        """From coefficients (problems, n) over a training bank; the support is where one of them is not zero."""
+        """The predictor of coefficients (problems, n) over a training bank; its support has a nonzero coefficient."""
         support = np.flatnonzero(coef.any(axis=0))
         if not len(support):
             support = np.arange(1)  # a constant function, which a bank can still evaluate
         reference = bank.reference(support)
-        own = coef if len(support) == bank.shape[1] else coef[:, support]
-        return cls(reference, support, bank.shape[1], own, intercept, weights, combination)
+        coef_of_support = coef if len(support) == bank.shape[1] else coef[:, support]
+        return cls(reference, support, bank.shape[1], coef_of_support, intercept, weights, combination)
 
     @property
     def n_kernels(self) -> int:
@@ -89,7 +89,7 @@ class KernelPredictor(Predictor):
         return self.combination == Linear()
 
     def on(self, reference: KernelBank, support: Array) -> KernelPredictor:
-        """The same function with more training samples in its reference, which it shares with others."""
+        """The same function on a shared reference, which may have more training samples as columns."""
         coef = self.over_all()[:, support]
         return replace(self, reference=reference, support=support, coef=coef)
 
@@ -113,34 +113,34 @@ class KernelPredictor(Predictor):
         for p in range(len(self.weights)):
             problems = slice(None) if shared else slice(p, p + 1)
             A = coef[problems].T
-            own = np.flatnonzero(A.any(axis=1))  # of one-vs-one problems: only the samples of two classes
-            if len(own):
-                # a square bank whose matrices follow the sample is not cut: its part would be another bank
-                cut = len(own) <= SUPPORT_SHARE * len(A) and (bank.local or not bank.square)
+            samples = np.flatnonzero(A.any(axis=1))  # in one-vs-one problems the samples of two classes
+            if len(samples):
+                # the matrices of a square bank that is not local depend on all its samples: a block has other values
+                cut = len(samples) <= SUPPORT_SHARE * len(A) and (bank.local or not bank.square)
                 if cut:
-                    part, A = (bank.block(slice(None), own), A[own])
+                    block, A = (bank.block(slice(None), samples), A[samples])
                 else:
-                    part, A = (bank, A)
-                values[:, problems] += self.combination.gram(part, self.weights[p]).multiply(A)
+                    block, A = (bank, A)
+                values[:, problems] += self.combination.gram(block, self.weights[p]).multiply(A)
         return values
 
     def _of_many(self, bank: KernelBank) -> Array:
-        """The values of more problems than there are kernels: each kernel times the coefficients of some of them."""
+        """The values where problems are more than kernels: each kernel is multiplied with blocks of coefficients."""
         coef, m = self.over_columns(bank), len(bank)
         values = np.empty((bank.shape[0], len(coef)))
         for rows in slices(bank.shape[0], PRODUCT_ROWS):
-            part = bank.block(np.arange(rows.start, rows.stop), slice(None))
-            for own in slices(len(coef), max(1, PIECE_VALUES // (m * part.shape[0]))):
-                products = part.apply(np.asarray(coef[own].T, dtype=np.float64))
-                values[rows, own] = np.einsum("krp,pk->rp", products, self.weights[own])
+            block = bank.block(np.arange(rows.start, rows.stop), slice(None))
+            for problems in slices(len(coef), max(1, PIECE_VALUES // (m * block.shape[0]))):
+                products = block.apply(np.asarray(coef[problems].T, dtype=np.float64))
+                values[rows, problems] = np.einsum("krp,pk->rp", products, self.weights[problems])
         values += self.intercept
         return values
 
     def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
         C = np.asarray(self.over_columns(bank)[problems].T, dtype=np.float64)
-        own = np.flatnonzero(C.any(axis=1))
-        if 0 < len(own) < len(C) and (bank.local or not bank.square):
-            bank, C = bank.block(slice(None), own), C[own]
+        samples = np.flatnonzero(C.any(axis=1))
+        if 0 < len(samples) < len(C) and (bank.local or not bank.square):
+            bank, C = bank.block(slice(None), samples), C[samples]
         if len(self.weights) == 1:
             shares = self.combination.shares(bank, self.weights[0], C)
         else:
@@ -148,7 +148,7 @@ class KernelPredictor(Predictor):
         return shares.transpose(1, 0, 2)
 
     def gram(self, bank: KernelBank) -> Array:
-        """The learned kernel of a bank, dense: the mean over the problems, where they have weights of their own."""
+        """The learned kernel of a bank, dense; where problems have separate weights, the mean over the problems."""
         grams = [self.combination.gram(bank, weights).dense() for weights in self.weights]
         if len(grams) == 1:
             return grams[0].copy()
@@ -157,27 +157,27 @@ class KernelPredictor(Predictor):
 
 @dataclass(frozen=True, eq=False)
 class KnownValues(Predictor):
-    """Function values that were computed elsewhere, for whatever samples are asked about.
+    """Function values that were computed before, returned for any samples.
 
     Parameters
     ----------
-    given : array (n, problems)
+    function_values : array (n, problems)
     """
 
-    given: Array
+    function_values: Array
 
     def values(self, bank: KernelBank) -> Array:
-        return self.given
+        return self.function_values
 
     def contributions(self, bank: KernelBank, problems: slice = slice(None)) -> Array:
-        raise ValueError("only function values are known here, not what they are sums of: ask the model itself")
+        raise ValueError("this copy of the model has function values only: take contributions of the model itself")
 
     def at(self, banks: Callable[[], Iterator[KernelBank]]) -> Array:
-        return self.given
+        return self.function_values
 
 
 def with_known_values(model: Any, values: Array) -> Any:
-    """A copy of a model that answers from known function values, shape (len(X), problems), whatever X it is given."""
-    known = copy(model)
-    known.predictor_ = KnownValues(values)
-    return known
+    """A copy of a model that predicts from known function values, shape (len(X), problems), for any X."""
+    copied = copy(model)
+    copied.predictor_ = KnownValues(values)
+    return copied

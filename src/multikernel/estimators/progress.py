@@ -1,4 +1,4 @@
-"""What a person hears of a long fit: lines for ``verbose``, or what a listener such as a progress bar makes of it."""
+"""Reports of the progress of long fits: lines for ``verbose``, or events for a listener such as a progress bar."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Reporter:
     problems: int
     tol: float
     listener: Listener | None
-    often: float = field(default=0.0)
+    interval: float = field(default=0.0)
 
     @classmethod
     def of(cls, estimator: Any, problems: int) -> Reporter:
-        """For an estimator with parameters ``verbose`` and ``tol``, or without."""
+        """The reporter of an estimator, which may have parameters ``verbose`` and ``tol``."""
         verbose = getattr(estimator, "verbose", 0)
-        hears, often = listener(), 0.0
-        if hears is None and verbose:
-            hears = _printed
-            often = 0.5 if verbose == 1 else 0.0  # seconds between lines
-        return cls(type(estimator).__name__, problems, getattr(estimator, "tol", 0.0), hears, often)
+        receiver, interval = listener(), 0.0
+        if receiver is None and verbose:
+            receiver = _printed
+            interval = 0.5 if verbose == 1 else 0.0  # seconds between lines
+        return cls(type(estimator).__name__, problems, getattr(estimator, "tol", 0.0), receiver, interval)
 
     def observer(self, number: int) -> Observer:
-        """For one of the problems, counted from 0; it ends the problem's work where nobody waits for it any more."""
+        """The observer of one problem, counted from 0; it also stops the problem where the fit was interrupted."""
         if self.listener is None:
             return lambda event: check_interrupted()
         report = self.listener
@@ -48,15 +48,15 @@ class Reporter:
         def observe(event: Event) -> None:
             nonlocal last, first, over
             check_interrupted()
-            now = perf_counter()
+            time = perf_counter()
             value = event.certificate.value
             reached = event.certificate.reached(self.tol)
             if np.isnan(first):
                 first = value
             elif np.isfinite(value):
                 first = max(first, value)
-            if now - last >= self.often or (reached and not over):
-                last, over = now, reached
+            if time - last >= self.interval or (reached and not over):
+                last, over = time, reached
                 report(
                     Progress(
                         self.estimator,
@@ -65,7 +65,7 @@ class Reporter:
                         event.step,
                         event.certificate,
                         self.tol,
-                        now - start,
+                        time - start,
                         first,
                     )
                 )
@@ -77,14 +77,14 @@ def _printed(progress: Progress) -> None:
     print(progress, flush=True)
 
 
-def pace(model: Any, known: int | None, done: int = 0) -> Callable[[int], None]:
-    """What is called after each chunk with the number of rows that are done.
+def pace(model: Any, n_rows: int | None, done: int = 0) -> Callable[[int], None]:
+    """A function that reports progress; it is called after each chunk with the number of rows read.
 
     Parameters
     ----------
     model : the estimator, with or without ``verbose``
-    known : int or None, how many rows there are
-    done : int, how many rows an earlier pass has done
+    n_rows : int or None, how many rows there are
+    done : int, how many rows an earlier pass has read
     """
     verbose = getattr(model, "verbose", 0)
     report = listener()
@@ -96,15 +96,15 @@ def pace(model: Any, known: int | None, done: int = 0) -> Callable[[int], None]:
     def reached(rows: int) -> None:
         nonlocal last
         check_interrupted()
-        now = perf_counter()
-        over = known is not None and rows >= known
-        often = 2.0 if verbose < 2 else 0.0  # seconds between lines
-        if report is None or (not over and now - last < often):
+        time = perf_counter()
+        over = n_rows is not None and rows >= n_rows
+        interval = 2.0 if verbose < 2 else 0.0  # seconds between lines
+        if report is None or (not over and time - last < interval):
             return
-        last = now
-        left = 1.0 - rows / known if known else 1.0
-        speed = (rows - done) / max(now - begin, 1e-9)
-        name, part = type(model).__name__, Certificate("stationarity", left)
-        report(Reading(name, 1, 1, rows, part, 0.0, now - begin, 1.0, rows, known, speed))
+        last = time
+        remaining = 1.0 - rows / n_rows if n_rows else 1.0
+        speed = (rows - done) / max(time - begin, 1e-9)
+        name, certificate = type(model).__name__, Certificate("stationarity", remaining)
+        report(Reading(name, 1, 1, rows, certificate, 0.0, time - begin, 1.0, rows, n_rows, speed))
 
     return reached

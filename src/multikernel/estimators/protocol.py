@@ -1,6 +1,6 @@
-"""What may be used of an estimator: by the packages above it, by the steps of a fit, and by the functions of a method.
+"""The interface of an estimator for the packages above it, for the steps of a fit, and for the functions of a method.
 
-Paths and searches use the names of ``BankEstimator`` and no others; ``Model`` adds those that a fit uses:
+Paths and searches use only the names of ``BankEstimator``; ``Model`` adds those that a fit uses:
 
 model.check_parameters()                  refuse parameters that have no meaning
 model.bind(X, y)                          samples, matrices or a bank to the training bank and the target
@@ -10,7 +10,7 @@ model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
 model.reads_kernels_few_times             whether a fit reads every kernel a few times only
-model.kernels_can_be_left_out             whether some of the kernels of a bank are a bank to fit to
+model.kernels_can_be_left_out             whether a fit to some of the kernels of a bank is possible
 model.kernel_keys()                       identifiers of its kernels, comparable between fits
 """
 
@@ -60,19 +60,19 @@ class Task:
 
     @classmethod
     def of(cls, rows: Array, target: Array, weight: Array | None) -> Task:
-        """The task with the weights of all training samples; a sample of weight zero takes no part."""
+        """The task, given the weights of all training samples; samples of weight zero are left out."""
         if weight is None:
             return cls(rows, target)
-        kept = weight[rows] > 0
-        return cls(rows[kept], target[kept], weight[rows[kept]])
+        weighted = weight[rows] > 0
+        return cls(rows[weighted], target[weighted], weight[rows[weighted]])
 
-    def bank(self, whole: KernelBank) -> KernelBank:
-        """The bank of the samples that take part; a centred kernel keeps its centre, which new samples will meet."""
-        if len(self.rows) == whole.shape[0]:
-            return whole
-        if not whole.local:
-            return IndexedBank.of(whole, self.rows, self.rows)
-        return whole.block(self.rows, self.rows).compact()
+    def bank(self, full_bank: KernelBank) -> KernelBank:
+        """The bank of the samples that take part; centred kernels keep the centre of all training samples."""
+        if len(self.rows) == full_bank.shape[0]:
+            return full_bank
+        if not full_bank.local:
+            return IndexedBank.of(full_bank, self.rows, self.rows)
+        return full_bank.block(self.rows, self.rows).compact()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,10 @@ class Fitted:
     rows : int array (r,), as in the task
     weights : Weights
     solution : DualSolution over these rows
-    numbers : the regularisation by name, as it was given or chosen
+    numbers : the regularisation parameters by name, as given or chosen
     sample_weight : array (r,), as in the task
-    same_samples : whether the machine's variables are of the samples that a later fit has; else only the weights are
-        a start for it
+    same_samples : whether the machine's variables belong to the samples of a later fit; else only the weights are a
+        start for that fit
     """
 
     rows: Array
@@ -99,47 +99,53 @@ class Fitted:
 
     @property
     def start(self) -> Start:
-        """Where a similar problem may begin."""
+        """The starting point for a similar problem."""
         if self.same_samples:
             return Start.of(self.weights, self.solution)
         return Start(self.weights.values)
 
     @property
     def certificate(self) -> Certificate:
-        """The larger certificate of the weights and of the machine's solution; of the machine alone for a rule."""
-        machine, known = Certificate("duality gap", self.solution.gap), self.weights.certificate
-        if known is None:
+        """The worse of the certificates of the weights and of the machine's solution; a rule has only the latter."""
+        machine, certificate_of_weights = Certificate("duality gap", self.solution.gap), self.weights.certificate
+        if certificate_of_weights is None:
             return machine
-        return worst([known, replace(machine, kind=known.kind)])
+        return worst([certificate_of_weights, replace(machine, kind=certificate_of_weights.kind)])
 
     def converged(self, tol: float | None) -> bool:
-        """Whether the certificate is at most ``tol``; without one, whether rounding left the machine a solution."""
+        """Whether the certificate is at most ``tol``; without ``tol``, whether the machine's solution is usable."""
         if tol is None:
             return self.solution.converged
         return self.certificate.reached(tol)
 
     def after(self, earlier: Fitted) -> Fitted:
-        """The same solution, whose steps and history begin with those of the earlier one that it was started from."""
-        weights, before = self.weights, earlier.weights
-        known = replace(weights, n_iter=before.n_iter + weights.n_iter, history=before.history + weights.history)
+        """The same solution, with the steps and the history of the earlier one, from which it started, put before."""
+        later, earlier_weights = self.weights, earlier.weights
+        weights_of_both = replace(
+            later,
+            n_iter=earlier_weights.n_iter + later.n_iter,
+            history=earlier_weights.history + later.history,
+        )
         n_iter = earlier.solution.n_iter + self.solution.n_iter
-        return replace(self, weights=known, solution=replace(self.solution, n_iter=n_iter))
+        return replace(self, weights=weights_of_both, solution=replace(self.solution, n_iter=n_iter))
 
     def among(self, train: Array) -> Fitted:
         """The part of the solution on these training samples, to start from; its rows are positions in ``train``."""
-        kept = np.isin(self.rows, train)
+        is_member = np.isin(self.rows, train)
 
-        def part(variables: Array) -> Array:
-            """A machine has one variable for each sample, or blocks of as many, one after another."""
-            return variables[np.resize(kept, len(variables))]
+        def variables_of_members(variables: Array) -> Array:
+            """The variables of these samples; a machine has one block or several of one variable for each sample."""
+            return variables[np.resize(is_member, len(variables))]
 
         weights = self.weights
         if weights.variables is not None:
-            weights = replace(weights, variables=part(weights.variables))
+            weights = replace(weights, variables=variables_of_members(weights.variables))
         if weights.witness is not None:
-            weights = replace(weights, witness=part(weights.witness))
-        solution = replace(self.solution, coef=self.solution.coef[kept], warm=part(self.solution.warm))
-        return Fitted(np.searchsorted(train, self.rows[kept]), weights, solution)
+            weights = replace(weights, witness=variables_of_members(weights.witness))
+        solution = replace(
+            self.solution, coef=self.solution.coef[is_member], warm=variables_of_members(self.solution.warm)
+        )
+        return Fitted(np.searchsorted(train, self.rows[is_member]), weights, solution)
 
     def over_all(self, n: int) -> Fitted:
         """The coefficients over all n training samples, zero where a sample took no part."""
@@ -180,13 +186,13 @@ class BankEstimator(Protocol):
         """Identifiers of the kernels of ``weights_``, comparable between fits, in an order."""
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
-        """New samples against the training samples that the predictor uses, in parts of limited size."""
+        """New samples against the training samples that the predictor uses, in blocks of limited size."""
 
 
 class Model(BankEstimator, Protocol):
-    """An estimator as the steps of a fit see it; the functions of a ``Method`` may use the family's own class instead.
+    """An estimator for the steps of a fit; the functions of a ``Method`` may use the class of their family instead.
 
-    Parameters that only some estimators have are read with ``getattr`` where it is not known that they are there.
+    Parameters that only some estimators have are read with ``getattr`` where an estimator may lack them.
     """
 
     # parameters
@@ -206,7 +212,7 @@ class Model(BankEstimator, Protocol):
     # how it learns
     _method: ClassVar[Method]
 
-    # what new samples have to meet, described in ``base.py``
+    # what a fit remembers of its training samples, described in ``base.py``
     _strings: Any
     _times: Any
     _objects: Any
@@ -233,7 +239,7 @@ class Model(BankEstimator, Protocol):
     # fitted attributes of some estimators
     approximation_error_: Array
     calibrators_: tuple[Calibrator, ...]
-    _state: StreamState | None  # the sums that it has learned from
+    _state: StreamState | None  # the sums from which it learned
     _solved_last: Sequence[Fitted]
 
     def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
@@ -262,12 +268,12 @@ class Model(BankEstimator, Protocol):
         """The parameters by name."""
 
     def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks of an estimator."""
+        """The tags that scikit-learn reads."""
 
 
 @runtime_checkable
 class FitsManyAlphas(Protocol):
-    """An estimator whose kernel weights do not look at alpha: one decomposition serves many alphas, and folds."""
+    """An estimator whose kernel weights do not depend on alpha: one decomposition serves many alphas, and folds."""
 
     def fit_along(self, bank: KernelBank, target: Array, alphas: Sequence[float]) -> list[Fitted]:
         """The fits for many alphas on one bank."""
@@ -275,7 +281,7 @@ class FitsManyAlphas(Protocol):
     def fit_folds(
         self, bank: KernelBank, target: Array, alphas: Sequence[float], folds: Sequence[tuple[Array, Array]]
     ) -> list[list[tuple[Fitted, Array]]]:
-        """For each fold and alpha the fit on the training rows and its values at the test rows, shape (rows, t)."""
+        """For each fold and alpha the fit to the training rows, and its values at the test rows, shape (rows, t)."""
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         """Set the fitted attributes."""

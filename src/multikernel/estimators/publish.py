@@ -1,4 +1,4 @@
-"""What a fit leaves on the estimator: fitted attributes, the predictor, and the warning where it did not converge."""
+"""The results of a fit on the estimator: fitted attributes, the predictor, and a warning where it did not converge."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
     method = model._method
     if method.before_publishing is not None:
         fitted = method.before_publishing(model, bank, fitted)
-    whole = [f.over_all(bank.shape[1]) for f in fitted]
-    coef = _joined([np.atleast_2d(f.solution.coef.T) for f in whole])
-    intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in whole])
-    weights = np.concatenate([np.atleast_2d(f.weights.values) for f in whole])
-    vector = single and whole[0].solution.coef.ndim == 1
+    solutions = [f.over_all(bank.shape[1]) for f in fitted]
+    coef = _joined([np.atleast_2d(f.solution.coef.T) for f in solutions])
+    intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in solutions])
+    weights = np.concatenate([np.atleast_2d(f.weights.values) for f in solutions])
+    vector = single and solutions[0].solution.coef.ndim == 1
 
     model.weights_ = weights[0] if single else weights
     if vector:
@@ -54,22 +54,22 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
     else:
         model.dual_coef_ = coef
         model.intercept_ = intercept
-    model.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
-    model.history_ = [f.weights.history or f.solution.history for f in whole]
+    model.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in solutions))
+    model.history_ = [f.weights.history or f.solution.history for f in solutions]
     for name, rule in rules(type(model)).items():
-        if rule.accepts("auto"):  # a number of an earlier fit, with another learner say, has no meaning any more
+        if rule.accepts("auto"):  # a number chosen by an earlier fit has no meaning any more
             vars(model).pop(f"{name}_", None)
     for name, value in fitted[0].numbers.items():
         setattr(model, f"{name}_", value)
-    _publish_certificate(model, whole, single)
+    _publish_certificate(model, solutions, single)
 
-    in_predictor = np.concatenate([np.atleast_2d(method.kernel_weights(model, f)) for f in whole])
+    in_predictor = np.concatenate([np.atleast_2d(method.kernel_weights(model, f)) for f in solutions])
     _check_finite(model, bank, coef, intercept, weights, in_predictor)
     model.predictor_ = predictor_of(bank, coef, intercept, in_predictor, method.combination(model))
-    if not model.converged_ and not all(f.weights.rule_met for f in whole):
+    if not model.converged_ and not all(f.weights.rule_met for f in solutions):
         budget = model.time_budget if time_is_up() else None
         message = not_converged(type(model).__name__, model.certificate_, model.n_iter_, budget)
-        warn_user(message + _how_many(whole[0].weights, getattr(model, "tol", 0.0)), ConvergenceWarning)
+        warn_user(message + _how_many(solutions[0].weights, getattr(model, "tol", 0.0)), ConvergenceWarning)
 
     method.publish(model, bank, fitted, single)
     if method.ridge is not None:
@@ -77,13 +77,13 @@ def publish(model: Model, bank: KernelBank, fitted: Sequence[Fitted], single: bo
 
 
 def _publish_certificate(model: Model, fitted: Sequence[Fitted], single: bool) -> None:
-    """The value of each problem, a bound of its optimum where one is known, and the worst certificate."""
+    """Set the value of each problem, a bound of its optimum where one is known, and the worst certificate."""
     objectives = [f.weights.objective for f in fitted]
     bounds = [f.weights.bound for f in fitted]
     if single:
         model.objective_ = objectives[0]
     else:
-        model.objective_ = np.concatenate([np.atleast_1d(each) for each in objectives])
+        model.objective_ = np.concatenate([np.atleast_1d(objective) for objective in objectives])
     vars(model).pop("objective_bound_", None)  # of an earlier fit
     if None not in bounds:
         model.objective_bound_ = bounds[0] if single else np.array(bounds)
@@ -91,16 +91,16 @@ def _publish_certificate(model: Model, fitted: Sequence[Fitted], single: bool) -
     model.converged_ = all(f.converged(getattr(model, "tol", None)) for f in fitted)
 
 
-def _joined(parts: Sequence[Array]) -> Array:
-    """The rows of several arrays; of one no copy, which of many targets would be large."""
-    if len(parts) == 1:
-        return parts[0]
-    return np.concatenate(parts)
+def _joined(arrays: Sequence[Array]) -> Array:
+    """The rows of all arrays; a single array is not copied, since with many targets it is large."""
+    if len(arrays) == 1:
+        return arrays[0]
+    return np.concatenate(arrays)
 
 
-def _check_finite(model: Model, bank: KernelBank, *found: Array) -> None:
-    """ValueError where numbers overflowed, which names the kernel that is the cause where one is."""
-    finite = all(all_finite(each) for each in found)
+def _check_finite(model: Model, bank: KernelBank, *arrays: Array) -> None:
+    """ValueError where numbers overflowed; it names the kernel that is the cause, if there is one."""
+    finite = all(all_finite(array) for array in arrays)
     if not (finite and model.converged_):
         check_values(bank, getattr(model, "kernel_names_", ()))
     if not finite:
@@ -111,14 +111,14 @@ def _check_finite(model: Model, bank: KernelBank, *found: Array) -> None:
 
 
 def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | None = None) -> str:
-    """The sentence where a fit stopped before the certificate that was asked for: how good the model is, what to do.
+    """The message of a fit that stopped before it reached the requested certificate.
 
     Parameters
     ----------
     name : of the estimator's class
     reached : the worst certificate over its problems
     n_iter : the steps taken
-    budget : the seconds that it was given, where these are what ended it
+    budget : the time budget in seconds, where it ended the fit
     """
     message = f"{name} did not converge: it reached a {reached} in {n_iter} iterations. "
     advice = _ADVICE
@@ -137,21 +137,21 @@ def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | 
 
 
 def _how_many(weights: Weights, tol: float) -> str:
-    """How many of many targets are how far; nothing where there are no numbers for each."""
-    known = getattr(weights, "stationarities", None)
-    if known is None:
+    """How many targets did not converge; empty where certificates of single targets are not known."""
+    stationarities = getattr(weights, "stationarities", None)
+    if stationarities is None:
         return ""
-    above = known[~(known <= tol)]
-    if not len(above):  # it is weights that they share
+    above = stationarities[~(stationarities <= tol)]
+    if not len(above):  # the weights that the targets share did not converge
         return ""
     return (
-        f" It is {len(above):,} of {len(known):,} targets that are above tol={tol:g}, half of them above "
+        f" It is {len(above):,} of {len(stationarities):,} targets that are above tol={tol:g}, half of them above "
         f"{np.median(above):.1g}: target_stationarity_ has the number of each."
     )
 
 
 def _meaning(reached: Certificate) -> str:
-    part = f"{reached.value:.2g} of its value"
+    share = f"{reached.value:.2g} of its value"
     if reached.kind == "duality gap":
-        return f"its objective is at most {part} above the optimum"
-    return f"to first order, other weights would lower its objective by at most {part}"
+        return f"its objective is at most {share} above the optimum"
+    return f"to first order, other weights would lower its objective by at most {share}"

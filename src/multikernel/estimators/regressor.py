@@ -1,4 +1,4 @@
-"""The regressor part: one problem with a real target, or with several that share the kernel weights."""
+"""The base class of regressors: one problem with a real target, or with several that share the kernel weights."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from multikernel.sources.rows import aligned
 
 def polynomials_and_gaussians(model: Model) -> KernelFamily:
     """The default kernels: polynomials of degrees 1 to 3 and nine widths of the Gaussian, normalised."""
-    each = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
-    return Kernels(tuple(kernel.normalized() for kernel in each))
+    family = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
+    return Kernels(tuple(kernel.normalized() for kernel in family))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -61,8 +61,8 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         else:
             columns = None
         if columns is not None:
-            given = bind_training(self, X, np.zeros(len(columns)), sample_weight, sketch, y_numeric=True)
-            return Training(given.bank, columns, given.weight)
+            bound = bind_training(self, X, np.zeros(len(columns)), sample_weight, sketch, y_numeric=True)
+            return Training(bound.bank, columns, bound.weight)
         training = bind_training(self, X, y, sample_weight, sketch, y_numeric=True, multi_output=several)
         target: Any = training.target
         if is_sparse(target):
@@ -157,11 +157,11 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         fixed = self._fixed_values(X)
-        found = split_scores(self, X, Y, parts_of(self, X), scoring, sample_weight, fixed)
+        scores = split_scores(self, X, Y, parts_of(self, X), scoring, sample_weight, fixed)
         if self.dual_coef_.ndim == 1:
-            return found[:, 0]
-        return found
+            return scores[:, 0]
+        return scores
 
     def _fixed_values(self, X: Any) -> Array | None:
-        """What columns without penalty add to the predictions, (len(X), t); None where a model has none."""
+        """What columns without penalty add to the predictions, (len(X), t); None for a model without such columns."""
         return None

@@ -48,7 +48,7 @@ def _default_kernels(model: Any) -> KernelFamily:
 
 
 def _bound_given(model: Any, X: Any, binder: Any) -> KernelBank:
-    """The bank of the views that are not fixed, of matrices, or one that was given."""
+    """The bank of the views that are not fixed, of matrices, or the bank that the user bound."""
     return bound_given(model, without_fixed_views(model, X), binder)
 
 
@@ -87,8 +87,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         estimate b from their training samples. With criterion="evidence" the likelihood is restricted (REML). An empty
         list is an intercept without penalty alone.
     fit_intercept : bool, default True
-        Whether the mean of the training targets is taken off first and is the intercept. With ``fixed`` it is one more
-        column without penalty instead.
+        Whether the mean of the training targets is subtracted first and becomes the intercept. With ``fixed`` it is one
+        more column without penalty instead.
     shared_weights : bool, default False
         With targets of shape (n, t): one set of weights instead of one for each, that of least summed error with one
         ridge in common; each target then has the ridge of least error for these weights. One ridge is all with
@@ -107,12 +107,12 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         How many starts: equal weights (or equal traces, the better of the two) with the best ridge for them, the same
         with a ridge a hundred times smaller, then random multiples of the first. They are compared after a few steps.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     n_jobs : int or None, default None
         Threads over targets with weights of their own, a block of them each.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation, rank : as in L1MKLClassifier
@@ -192,8 +192,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _fixed_samples = None  # what the fixed columns are
-    _fixed_columns = None  # their basis in training
+    _fixed_samples = None  # how fixed columns become numbers, a FixedSamples
+    _fixed_columns = None  # a basis of these columns at the training samples, a FixedColumns
 
     _method: ClassVar[Method] = Method(
         learn=learn,

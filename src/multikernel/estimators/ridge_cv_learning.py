@@ -1,4 +1,4 @@
-"""How ``MultipleKernelRidgeCV`` learns from samples: its tasks, their folds and cost, weights and machines, results."""
+"""How ``MultipleKernelRidgeCV`` learns from samples: its tasks, folds, costs, weights and fitted attributes."""
 
 from __future__ import annotations
 
@@ -43,39 +43,39 @@ from multikernel.procedures.units import MachineUnits, kernel_size, spread
 def tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
     """One problem, or one for each target."""
     together = target.ndim == 1 or model.shared_weights or _shares_candidates(model, target)
-    return [Task(np.arange(len(target)), each) for each in ([target] if together else target.T)]
+    return [Task(np.arange(len(target)), column) for column in ([target] if together else target.T)]
 
 
 def _shares_candidates(model: Any, target: Any) -> bool:
-    """Whether targets with weights of their own are one problem."""
+    """Whether several targets with separate weights are one problem, solved at candidates that all of them share."""
     return target.ndim == 2 and target.shape[1] > 1 and has_own_weights(model)
 
 
 def has_own_weights(model: Any) -> bool:
-    """Whether each of several targets has weights of its own, which are found together."""
+    """Whether each of several targets has separate weights, which are found together."""
     return not model.shared_weights
 
 
 def _has_own_ridges(model: Any, target: Any) -> bool:
-    """Whether targets that share weights have a ridge each."""
+    """Whether targets that share weights have separate ridges."""
     several = target.ndim == 2 and target.shape[1] > 1
     return several and model.criterion == "held_out" and model.fixed is None
 
 
 def _folds(model: Any, task: Task) -> Folds:
-    """As the user gives them; a number is one of consecutive samples, or of whole groups."""
-    n, known = len(task.target), task.resampling
-    if not known.decided:
+    """The user's folds; where ``cv`` is a number, folds of consecutive samples, or of whole groups."""
+    n, resampling = len(task.target), task.resampling
+    if not resampling.decided:
         return Folds.of(model.cv, n, task.target)
     count = int(model.cv) if isinstance(model.cv, Integral) else n
-    return Folds.held_out(known, np.zeros(n, dtype=int), count, np.random.default_rng(0))
+    return Folds.held_out(resampling, np.zeros(n, dtype=int), count, np.random.default_rng(0))
 
 
 # -- learning ----------------------------------------------------------------------------------------------------------
 
 
-def prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
-    """The seed is drawn once for all targets."""
+def prepare(model: Any, bank: KernelBank, target: Array, X: Any, fit_arguments: dict[str, Any]) -> Learner:
+    """The learner of a fit, with one seed for all targets and the fixed columns."""
     n = bank.shape[0]
     if isinstance(model.cv, Integral) and int(model.cv) > n:
         raise ValueError(
@@ -85,14 +85,14 @@ def prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str
 
 
 def cost_of(model: Any, bank: BankCost, task: Task) -> Cost:
-    """What a task costs, as far as is known before."""
+    """The cost of one task."""
     folds = int(model.cv) if isinstance(model.cv, Integral) else bank.n
     if _shares_candidates(model, task.target):
         t = task.target.shape[1]
         held_out = model.criterion == "held_out"
         cost = model.n_init * many_targets(bank, folds, t, by_folds=held_out and model.fixed is None)
         if model.standard_errors > 0.0 and bank.m > 1 and held_out:
-            cost = cost + Cost(own_ridges(bank, folds, t).work)  # a part of the targets at a time, as before
+            cost = cost + Cost(own_ridges(bank, folds, t).work)  # its memory is already counted: blocks of targets
         return cost
     cost = model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
     if _has_own_ridges(model, task.target):
@@ -109,9 +109,10 @@ def learn(
     seed: int = 0,
     fixed: FixedColumns | None = None,
 ) -> Learned:
-    """One set of weights, for a target (n,) or for several that share it, or one for each, and the machine on all.
+    """The weights, and the ridge machine's solution on all samples.
 
-    Several targets that share weights of least held-out error have a ridge each.
+    There is one set of weights for a target (n,) and for several targets that share it, or one set for each target.
+    Targets that share weights of least held-out error have separate ridges.
     """
     if _shares_candidates(model, task.target):
         return _learn_each(model, bank, task, observe, seed, fixed)
@@ -142,36 +143,39 @@ def learn(
 
 
 def _units(Y: Array) -> Array:
-    """What each target is divided by: shape (t,)."""
+    """The numbers by which targets are divided: shape (t,)."""
     return np.array([spread(y) for y in Y.T])
 
 
 def _shares(model: Any, units: Array) -> Array:
-    """What targets in their own units are multiplied with before their errors are added, as in the user's units."""
+    """The factors of targets in their own units, by which the sum of errors is proportional to that in user's units."""
     if model.criterion == "evidence":
         return np.ones(len(units))
     return units / units.max()
 
 
 def _unit_of_all(model: Any, Z: Array, Y: Array, units: Array) -> float:
-    """The unit of the objective: the largest, or, of a product over the targets that vary, their geometric mean."""
+    """The unit of the objective: for a sum of errors the largest unit; for the evidence the geometric mean.
+
+    The evidence is a product over the targets, and only those that vary count.
+    """
     if model.criterion == "held_out":
         return float(units.max())
-    own = units[varied(Z, Y)]
-    if len(own):
-        return float(np.exp(np.log(own).mean()))
+    varying_units = units[varied(Z, Y)]
+    if len(varying_units):
+        return float(np.exp(np.log(varying_units).mean()))
     return 1.0
 
 
 def _in_units(solution: DualSolution, kernel: float, units: Array) -> DualSolution:
-    """A solution for kernels divided by one number, and targets divided by one each, in the user's units."""
-    each: Any = units if solution.coef.ndim > 1 else float(units[0])
+    """The solution in the user's units, from one for kernels divided by ``kernel`` and targets divided by ``units``."""
+    target_units: Any = units if solution.coef.ndim > 1 else float(units[0])
     if solution.coef.ndim == 1:
-        return MachineUnits(RidgeMachine(1.0), kernel, each, coef=each / kernel).solution(solution)
+        return MachineUnits(RidgeMachine(1.0), kernel, target_units, coef=target_units / kernel).solution(solution)
     with np.errstate(over="ignore"):
-        coef = solution.coef * (each / kernel)
-        beyond = None if solution.beyond is None else solution.beyond * each
-        intercept = solution.intercept * each
+        coef = solution.coef * (target_units / kernel)
+        beyond = None if solution.beyond is None else solution.beyond * target_units
+        intercept = solution.intercept * target_units
     return replace(
         solution, coef=coef, intercept=intercept, value=0.0, upper=0.0, factor=coef, warm=coef, beyond=beyond
     )
@@ -183,7 +187,7 @@ def _in_units(solution: DualSolution, kernel: float, units: Array) -> DualSoluti
 def _learn_each(
     model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns | None
 ) -> Learned:
-    """Weights for each of several targets."""
+    """Learn separate weights for each of several targets."""
     folds = _folds(model, task)
     search = TargetSearch(
         model.fit_intercept,
@@ -194,19 +198,23 @@ def _learn_each(
         model.standard_errors,
         model.criterion == "evidence",
     )
-    known = _held_out_is_known(model, fixed, folds)
+    held_out_is_known = _held_out_is_known(model, fixed, folds)
     if isinstance(task.target, TargetColumns):
         target = task.target.in_memory()
     else:
         target = task.target
     weights, solution = ridge_cv_each(bank, target, folds, search, model.n_jobs, observe, fixed)
-    if not known:
+    if not held_out_is_known:
         weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
     return weights, solution
 
 
 def _held_out_is_known(model: Any, fixed: FixedColumns | None, folds: Folds) -> bool:
-    """Whether the samples outside each fold determine the coefficients of fixed columns, which folds need."""
+    """Whether the samples outside each fold determine the coefficients of the fixed columns.
+
+    Held-out errors need these coefficients; without them there is a ValueError where weights are chosen by held-out
+    errors.
+    """
     if fixed is None or determined(fixed.basis, folds):
         return True
     if model.criterion == "held_out":
@@ -221,14 +229,14 @@ def _held_out_is_known(model: Any, fixed: FixedColumns | None, folds: Folds) -> 
 def _learn_beside(
     model: Any, bank: KernelBank, task: Task, observe: Observer, seed: int, fixed: FixedColumns
 ) -> Learned:
-    """The same beside columns without penalty: weights for what these leave of the target, then their coefficients."""
+    """Learn with fixed columns: weights for the targets' residuals on these columns, then their coefficients."""
     folds = _folds(model, task)
     held_out_is_known = _held_out_is_known(model, fixed, folds)
-    rest = fixed.rest(as_columns(task.target))
-    size, units = kernel_size(bank), _units(rest)
-    unit = _unit_of_all(model, rest, rest, units)
-    # a kernel whose functions the columns explain has no part
-    bank, Z = bank.scaled(np.where(fixed.traces(bank) > 0.0, 1.0 / size, 0.0)), rest / units
+    residuals = fixed.rest(as_columns(task.target))
+    size, units = kernel_size(bank), _units(residuals)
+    unit = _unit_of_all(model, residuals, residuals, units)
+    # a kernel whose functions are combinations of the columns gets no weight
+    bank, Z = bank.scaled(np.where(fixed.traces(bank) > 0.0, 1.0 / size, 0.0)), residuals / units
     with one_blas_thread(len(Z)):
         held_out = held_out_error(bank, Z, folds, basis=fixed.basis)
         error: Criterion = held_out
@@ -239,8 +247,8 @@ def _learn_beside(
         weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
         gram = bank.combine(weights.values)
         effects, values = fixed.effects(gram, weights.alpha, as_columns(task.target) / units, Z)
-        left = (as_columns(task.target) / units - values).reshape(task.target.shape)
-        solution = RidgeMachine(weights.alpha, False).solve(gram, left)
+        without_effects = (as_columns(task.target) / units - values).reshape(task.target.shape)
+        solution = RidgeMachine(weights.alpha, False).solve(gram, without_effects)
     weights = replace(weights.in_units(size, unit, units), effects=effects.in_units(units))
     if not held_out_is_known:
         weights = replace(weights, errors=np.full(len(weights.errors), np.nan))
@@ -256,26 +264,26 @@ def _learn_beside(
 
 
 def ridge_of(model: Any, fitted: Fitted) -> Any:
-    """What is added to the diagonal of the kernel: a number, or one for each target."""
+    """The ridge, which is added to the diagonal of the kernel: a number, or one for each target."""
     return cast(RidgeCVWeights, fitted.weights).alpha
 
 
 def publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-    """Set the attributes of a fitted model that belong to this estimator alone."""
-    found = [cast(RidgeCVWeights, f.weights) for f in fitted]
-    errors = np.concatenate([weights.errors for weights in found])
+    """Set the fitted attributes that only this estimator has."""
+    weights_of_tasks = [cast(RidgeCVWeights, f.weights) for f in fitted]
+    errors = np.concatenate([weights.errors for weights in weights_of_tasks])
     if single:
-        model.alpha_ = found[0].alpha
+        model.alpha_ = weights_of_tasks[0].alpha
     else:
-        model.alpha_ = np.concatenate([np.atleast_1d(weights.alpha) for weights in found])
+        model.alpha_ = np.concatenate([np.atleast_1d(weights.alpha) for weights in weights_of_tasks])
     if len(errors) == 1 and model.dual_coef_.ndim == 1:
         model.cv_loss_ = float(errors[0])
     else:
         model.cv_loss_ = errors
     vars(model).pop("target_stationarity_", None)  # of an earlier fit
-    if not single or found[0].stationarities is not None:
-        model.target_stationarity_ = np.concatenate([_stationarities(weights) for weights in found])
-    _publish_effects(model, found)
+    if not single or weights_of_tasks[0].stationarities is not None:
+        model.target_stationarity_ = np.concatenate([_stationarities(weights) for weights in weights_of_tasks])
+    _publish_effects(model, weights_of_tasks)
 
 
 def _stationarities(weights: RidgeCVWeights) -> Array:
@@ -285,16 +293,16 @@ def _stationarities(weights: RidgeCVWeights) -> Array:
     return np.array([weights.certificate.value])
 
 
-def _publish_effects(model: Any, found: Sequence[RidgeCVWeights]) -> None:
-    """The coefficients of fixed columns, those of the intercept apart."""
+def _publish_effects(model: Any, weights_of_tasks: Sequence[RidgeCVWeights]) -> None:
+    """Set the attributes of the fixed columns; the coefficients of the intercept are separate attributes."""
     for name in ("fixed_names_", "fixed_coef_", "fixed_std_errors_", "intercept_std_error_"):
         vars(model).pop(name, None)  # of an earlier fit
-    effects = [weights.effects for weights in found if weights.effects is not None]
+    effects = [weights.effects for weights in weights_of_tasks if weights.effects is not None]
     if not effects:
         model._fixed_samples = model._fixed_columns = None
         return
-    coef = np.hstack([each.coef for each in effects]).T
-    errors = np.hstack([each.errors for each in effects]).T
+    coef = np.hstack([fixed_effects.coef for fixed_effects in effects]).T
+    errors = np.hstack([fixed_effects.errors for fixed_effects in effects]).T
     first = int(model.fit_intercept)
     if model.dual_coef_.ndim == 1:
         coef = coef[0]

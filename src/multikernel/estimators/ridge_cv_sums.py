@@ -21,12 +21,12 @@ from multikernel.tuning import KEPT_BYTES
 
 
 def folds_of_rows(model: Any) -> int:
-    """How many folds sums are taken of."""
+    """The number of folds, each of which has separate sums."""
     return int(cast(int, model.cv))
 
 
 def kept_factors(model: Any, q: int) -> float:
-    """The bytes of the factors of folds that are kept, of q features, at most."""
+    """The most bytes that the stored factors of the folds take, for q features."""
     return 2.0 * min(KEPT_BYTES, 8.0 * folds_of_rows(model) * q * q)
 
 
@@ -46,30 +46,34 @@ def learn_sums(
     model: Any,
     bank: LowRankBank,
     task: Task,
-    held: tuple[Moments, ...],
+    sums_of_folds: tuple[Moments, ...],
     fit_intercept: bool,
     sample: SampleTask,
     warm: Fitted | None,
     observe: Observer,
 ) -> Learned:
-    """Held-out errors from the sums of each fold; the targets are less their mean where there is an intercept."""
-    full = [each for each in held if each.count > 0.0]
+    """Learn weights by held-out errors, which follow from the sums of each fold.
+
+    Where there is an intercept, the targets of ``task`` have mean zero. ``sample`` is a small part of the rows, from
+    which the initial weights are found.
+    """
+    full = [fold for fold in sums_of_folds if fold.count > 0.0]
     if len(full) < 2:
         raise ValueError(f"{type(model).__name__}: all rows are in one fold, since they are equal: give more rows")
-    count, unit = sum(each.count for each in full), spread(task.target)
+    count, unit = sum(fold.count for fold in full), spread(task.target)
     size = float(bank.traces().sum()) / (count * len(bank)) or 1.0
     scaled = bank.scaled(np.full(len(bank), 1.0 / size))
-    every = np.arange(held[0].products.shape[1])
-    few, own, labels = sample
-    places = np.unique(labels, return_inverse=True)[1]
-    part = HeldOutError.of(
-        few.scaled(np.full(len(bank), 1.0 / size)),
-        as_columns(own.target) / unit,
-        Folds(places, len(np.unique(labels))),
+    all_columns = np.arange(sums_of_folds[0].products.shape[1])
+    sample_bank, sample_task, labels = sample
+    fold_of_row = np.unique(labels, return_inverse=True)[1]
+    sample_error = HeldOutError.of(
+        sample_bank.scaled(np.full(len(bank), 1.0 / size)),
+        as_columns(sample_task.target) / unit,
+        Folds(fold_of_row, len(np.unique(labels))),
         fit_intercept,
     )
-    sums = tuple(each.of_targets(every, unit) for each in full)
-    error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, fit_intercept, part)
+    sums = tuple(fold.of_targets(all_columns, unit) for fold in full)
+    error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, fit_intercept, sample_error)
     with one_blas_thread(len(task.target)):
         weights = least_error(
             error, error, model.tol, model.max_iter, model.n_init, drawn_seed(model.random_state), observe

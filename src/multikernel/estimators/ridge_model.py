@@ -1,7 +1,7 @@
-"""What all models with squared losses know beside their function.
+"""The base classes of all models with squared losses: criteria, leave-one-out residuals and standard deviations.
 
-The weights of the kernels are taken as given: all here is that of ridge regression with the learned kernel. Where many
-kernels are fitted to few samples, the numbers are more confident than the model should be.
+All of these are the formulas of ridge regression with the learned kernel, whose weights are taken as known. Where the
+weights of many kernels are fitted to few samples, the numbers therefore underestimate the uncertainty.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class RidgeModel(KernelEstimator):
             self._posterior = replace(self._posterior, predictor=cast(KernelPredictor, self.predictor_))
 
     @property
-    def _known(self) -> Posterior:
+    def _checked_posterior(self) -> Posterior:
         check_is_fitted(self)
         if self._posterior is None:
             raise ValueError(
@@ -59,10 +59,11 @@ class RidgeModel(KernelEstimator):
             )
         return self._posterior
 
-    def _of_smoothers(self, of: Any) -> Any:
-        """A number of each smoother, or for several problems or targets an array."""
+    def _of_smoothers(self, value_of: Any) -> Any:
+        """A number from the smoother; an array where there are several problems or targets."""
         with each_warning_once():
-            values = np.concatenate([np.atleast_1d(of(smoother)) for smoother in self._known.smoothers])
+            smoothers = self._checked_posterior.smoothers
+            values = np.concatenate([np.atleast_1d(value_of(smoother)) for smoother in smoothers])
         if self.dual_coef_.ndim == 1:
             return float(values[0])
         return values
@@ -112,8 +113,13 @@ class RidgeModel(KernelEstimator):
                 f"{owner}: noise_variance must be a finite number >= 0, or {t} of them, got "
                 f"{abbreviated(noise_variance)}"
             )
-        each = iter(np.broadcast_to(noise, t))
-        return self._of_smoothers(lambda s: s.criterion(name, np.array(list(islice(each, s.coef.shape[1])))))
+        noise_of_targets = iter(np.broadcast_to(noise, t))
+
+        def criterion_of(smoother: Any) -> Any:
+            """The criterion at the noise variances of this smoother's targets, which are the next ones."""
+            return smoother.criterion(name, np.array(list(islice(noise_of_targets, smoother.coef.shape[1]))))
+
+        return self._of_smoothers(criterion_of)
 
     @property
     def residual_variance_(self) -> Any:
@@ -129,7 +135,7 @@ class RidgeModel(KernelEstimator):
     def loo_residuals_(self) -> Array:
         """y_i - f(x_i), f of the others with the same kernel: shape (n,) or (n, t); NaN for samples of weight zero."""
         with each_warning_once():
-            residuals, _ = self._known.left_out()
+            residuals, _ = self._checked_posterior.left_out()
         if self.dual_coef_.ndim == 1:
             return residuals[:, 0]
         return residuals
@@ -157,7 +163,7 @@ class RidgeModel(KernelEstimator):
 
 
 class RidgeRegressor(RidgeModel, KernelRegressor):
-    """A regressor with squared losses: also standard deviations and intervals."""
+    """A regressor with squared losses, which also has standard deviations and intervals."""
 
     def predict(self, X: Any, return_std: bool = False, self_values: Any = None, *, split: bool = False) -> Any:
         """The predicted values, and how far observations will be from them.
@@ -197,24 +203,24 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if self_values is not None:
             self_values = self._checked_self_values(self_values, mean.shape[0])
         columns = self._unpenalised(X, mean.shape[0])
-        parts = []
+        blocks = []
         start = 0
         with np.errstate(over="ignore", invalid="ignore"), each_warning_once():
-            for bank, values in self._met(X, self_values):
+            for bank, values in self._banks_with_self_values(X, self_values):
                 rows = slice(start, start + bank.shape[0])
-                own = part_of(columns, rows)
-                parts.append(self._known.deviations(bank, values, own))
+                fixed_rows = part_of(columns, rows)
+                blocks.append(self._checked_posterior.deviations(bank, values, fixed_rows))
                 start = rows.stop
-        deviations = np.concatenate(parts)
+        deviations = np.concatenate(blocks)
         check_predicted(deviations, type(self).__name__)
         return mean, returned(deviations[:, 0] if self.dual_coef_.ndim == 1 else deviations, X)
 
     def predict_interval(self, X: Any, coverage: float = 0.95, self_values: Any = None) -> tuple[Array, Array]:
-        """Ends of intervals that hold this part of new observations.
+        """Ends of intervals that contain this share of new observations.
 
-        An interval is the prediction and a multiple of its standard deviation to both sides. Of the training samples,
-        left out one by one with the kernel as learned from all, that multiple holds this part: so the intervals need no
-        Gaussian noise.
+        An interval extends to both sides of the prediction by a multiple of the standard deviation. With this multiple,
+        intervals contain this share of the training samples, left out one by one with the kernel as learned from all.
+        Intervals therefore do not assume Gaussian noise.
 
         Parameters
         ----------
@@ -238,52 +244,52 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         return returned(mean - reach, X), returned(mean + reach, X)
 
     def _multiples(self, coverage: float) -> Array:
-        """The quantile of |residual| / deviation over samples that are left out, for each target."""
-        found = []
-        for smoother in self._known.smoothers:
-            order_of = np.divide(
+        """For each target the quantile of |residual| / deviation over training samples left out one by one."""
+        multiples = []
+        for smoother in self._checked_posterior.smoothers:
+            ratios = np.divide(
                 np.abs(smoother.left_out),
                 smoother.left_out_deviations,
                 out=np.zeros_like(smoother.left_out),
                 where=smoother.left_out_deviations > 0,
             )
-            found += [_quantile(column, smoother.weight, coverage) for column in order_of.T]
-        return np.array(found)
+            multiples += [_quantile(column, smoother.weight, coverage) for column in ratios.T]
+        return np.array(multiples)
 
     def _unpenalised(self, X: Any, n: int) -> Array | None:
-        """The columns without penalty of n new samples, among them the intercept; None where a model has none."""
+        """The columns without penalty of n new samples, with the intercept; None for a model without such columns."""
         return None
 
     # -- new samples with their self-values ----------------------------------------------------------------------------
 
-    def _met(self, X: Any, given: Any) -> Iterator[tuple[KernelBank, Array]]:
-        """New samples against those of training, and their self-values (m, rows), in parts of limited size."""
+    def _banks_with_self_values(self, X: Any, self_values: Any) -> Iterator[tuple[KernelBank, Array]]:
+        """New samples against training samples, and their self-values (m, rows), in blocks of limited size."""
         X = as_views(self, X)
         predictor: Any = self.predictor_
-        needed = self._known.needs_self_values
-        if is_given(self, X) or given is not None:
+        needs_self_values = self._checked_posterior.needs_self_values
+        if is_given(self, X) or self_values is not None:
             start = 0
             for bank in self.banks(X):
                 rows = slice(start, start + bank.shape[0])
                 values = np.empty((0, bank.shape[0]))
-                if needed:
-                    values = self._self_values_of(X, bank, given)[:, rows]
+                if needs_self_values:
+                    values = self._self_values_of(X, bank, self_values)[:, rows]
                 yield bank, values
                 start = rows.stop
             return
         samples = samples_of(self, X) if hasattr(self, "n_features_in_") else X
         for rows in slices(samples.shape[0], max(1, LARGE_VALUES // max(len(predictor.support), 1))):
-            part = taken(samples, rows)
-            bank, _ = keeping(partial(predictor.reference.cross, part))
+            block = taken(samples, rows)
+            bank, _ = keeping(partial(predictor.reference.cross, block))
             values = np.empty((0, bank.shape[0]))
-            if needed:
-                values = predictor.reference.self_values(part)
+            if needs_self_values:
+                values = predictor.reference.self_values(block)
             yield bank, values
 
-    def _checked_self_values(self, given: Any, n: int) -> Array:
-        """The kernels of n new samples with themselves, as a user gives them; ValueError for what they cannot be."""
+    def _checked_self_values(self, self_values: Any, n: int) -> Array:
+        """The user's self-values of n new samples, checked; ValueError where they cannot be self-values."""
         name, m = type(self).__name__, cast(KernelPredictor, self.predictor_).n_kernels
-        values = numbers(host(given), f"{name}: self_values")
+        values = numbers(host(self_values), f"{name}: self_values")
         if values.shape != (m, n) or not (np.isfinite(values) & (values >= 0)).all():
             raise ValueError(
                 f"{name}: self_values must be finite numbers >= 0 of shape ({m}, {n}), the value of each kernel at "
@@ -291,16 +297,16 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             )
         return values
 
-    def _self_values_of(self, X: Any, bank: KernelBank, given: Any) -> Array:
-        """Those of rows of a bank, of views and of matrices, (m, len(X)); ValueError where they are not known."""
+    def _self_values_of(self, X: Any, bank: KernelBank, self_values: Any) -> Array:
+        """Self-values of rows of a bank, of views or of matrices, (m, len(X)); ValueError where they are not known."""
         m, name = len(bank), type(self).__name__
-        if given is not None:
-            return cast(Array, given)
+        if self_values is not None:
+            return cast(Array, self_values)
         if isinstance(X, BankRows):
             return X.bank.held_out_self_values(X.rows, slice(None) if self._rows is None else self._rows)
         if isinstance(X, Views):
-            own = self._method.binding.of_new(self, X)
-            return cast(KernelPredictor, self.predictor_).reference.self_values(own)
+            views = self._method.binding.of_new(self, X)
+            return cast(KernelPredictor, self.predictor_).reference.self_values(views)
         if isinstance(X, KernelBank) and X.square:
             return X.diagonal()
         if bank.of_distances:
@@ -312,8 +318,11 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
 
 
 def _quantile(values: Array, weight: Array, coverage: float) -> float:
-    """The smallest value that this part of N + 1 samples reach, N of them these; the largest where none does."""
+    """The smallest of N values that is at least this quantile of N + 1 samples; the largest where none is.
+
+    The additional sample is the new one, whose value may be larger than all of these.
+    """
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(weight[order]) / (weight.sum() + 1.0)
-    place = int(np.searchsorted(reached, coverage - 1e-12))
-    return float(values[order[min(place, len(order) - 1)]])
+    position = int(np.searchsorted(reached, coverage - 1e-12))
+    return float(values[order[min(position, len(order) - 1)]])

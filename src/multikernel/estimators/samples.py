@@ -1,7 +1,7 @@
-"""Samples as kernels take them, checked: those of training, and new ones with the same columns, or objects.
+"""Checked samples, as kernels take them: training samples, and new samples with the same columns, or objects.
 
-What is known of the columns from training is kept on the estimator: which held strings, which dates, and the array
-library that the samples were of.
+The estimator keeps what it learned of the columns in training: which held strings, which held dates, and the array
+library of the samples.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from multikernel.tables.table import Table, as_table, with_missing
 
 
 def family_of(model: Model) -> KernelFamily:
-    """The family as it is now: a fitted model does not follow a kernel that the user changes later."""
+    """A copy of the family: a fitted model does not change with a kernel that the user changes later."""
     try:
         if model.kernels is None:
             return model._method.binding.default_kernels(model)
@@ -36,7 +36,7 @@ def family_of(model: Model) -> KernelFamily:
 
 
 def resolved_family(model: Model, features: Features) -> KernelFamily:
-    """The family for samples with these columns, of which kernels that name none do not see those that are hidden."""
+    """The family for samples with these columns; kernels that name no columns do not get the hidden ones."""
     hidden = model._method.binding.hidden(model, features)
     if not hidden:
         return family_of(model).resolve(features)
@@ -44,20 +44,20 @@ def resolved_family(model: Model, features: Features) -> KernelFamily:
 
 
 def takes_objects(model: Model) -> bool:
-    """Whether all kernels of a model take samples that are objects; False where none are given, or no kernels."""
-    given = getattr(model, "kernels", None)
-    if given is None or isinstance(given, str):
+    """Whether all kernels of a model take samples that are objects; False for the default kernels and for matrices."""
+    kernels = getattr(model, "kernels", None)
+    if kernels is None or isinstance(kernels, str):
         return False
     try:
-        return as_family(given).takes_objects
-    except (TypeError, ValueError):  # the fit says so
+        return as_family(kernels).takes_objects
+    except (TypeError, ValueError):  # the fit raises this error again
         return False
 
 
 def objects_of(model: Model, X: Any, reset: bool) -> Objects | None:
-    """Samples as objects where the kernels take these, and none is missing; None where they are rows of a table.
+    """Samples as objects, where the kernels take objects; None where samples are rows of a table.
 
-    New samples are objects where those of training were, rows of a matrix as well.
+    New samples are objects where the training samples were, even if they are the rows of a matrix. None may be missing.
     """
     if not (takes_objects(model) if reset else model._objects):
         return None
@@ -75,7 +75,7 @@ def objects_of(model: Model, X: Any, reset: bool) -> Objects | None:
 
 
 def features_of(model: Model, X: Any) -> Features:
-    """What the columns of samples are called and hold."""
+    """The names and types of the columns of samples."""
     names = getattr(model, "feature_names_in_", None)
     if names is not None and len(names) != X.shape[1]:  # of an earlier fit
         names = None
@@ -83,7 +83,7 @@ def features_of(model: Model, X: Any) -> Features:
 
 
 def samples_of(model: Model, X: Any, reset: bool = False) -> Any:
-    """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
+    """Checked samples: an array, a CSR matrix or a table, with columns as in training unless ``reset``."""
     if foreign(X):
         return _foreign_samples(model, X, reset)
     X = unmasked(X)
@@ -97,13 +97,13 @@ def samples_of(model: Model, X: Any, reset: bool = False) -> Any:
     if samples is not None and not reset:
         samples = samples.with_types(model._strings, model._times)
     if samples is None:
-        least = 2 if reset else 1
+        minimum = 2 if reset else 1
         samples = validate_data(
-            model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=least
+            model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=minimum
         )
     else:
-        named = X if hasattr(X, "columns") else samples.numbers
-        validate_data(model, named, reset=reset, skip_check_array=True)
+        columns = X if hasattr(X, "columns") else samples.numbers
+        validate_data(model, columns, reset=reset, skip_check_array=True)
     features = Features.of(samples)
     if reset:
         model._strings, model._times = features.strings, features.times
@@ -116,11 +116,11 @@ def samples_of(model: Model, X: Any, reset: bool = False) -> Any:
 
 
 def _objects(model: Model, samples: Objects, reset: bool) -> Objects:
-    """Samples that are objects, of which the model keeps nothing but that they are."""
+    """Checked samples that are objects; the model keeps only that they are objects."""
     validate_data(model, samples, reset=reset, skip_check_array=True)
-    least = 2 if reset else 1
-    if len(samples) < least:
-        raise ValueError(f"Found array with {len(samples)} sample(s) while a minimum of {least} is required")
+    minimum = 2 if reset else 1
+    if len(samples) < minimum:
+        raise ValueError(f"Found array with {len(samples)} sample(s) while a minimum of {minimum} is required")
     if reset:
         model._strings = model._times = ()
         model._objects, model._home = True, None
@@ -128,22 +128,22 @@ def _objects(model: Model, samples: Objects, reset: bool) -> Objects:
 
 
 def _check_types(model: Model, features: Features, samples: Any) -> None:
-    """ValueError where a column holds strings or dates that did not in training, or no longer does."""
-    for held, before, now in (
+    """ValueError where a column holds strings or dates and did not in training, or the reverse."""
+    for kind, expected, present in (
         ("strings", model._strings, features.strings),
         ("dates", model._times, features.times),
     ):
-        if now != before:
-            was, got = (shortened(list(map(str, columns))) or "none" for columns in (before, now))
-            other = features_of(model, samples).name(min(set(before) ^ set(now)))
+        if present != expected:
+            before, now = (shortened(list(map(str, columns))) or "none" for columns in (expected, present))
+            changed = features_of(model, samples).name(min(set(expected) ^ set(present)))
             raise ValueError(
-                f"{type(model).__name__} was fitted with {held} in columns {was} of X, and got them in {got}: "
-                f"{other} has another type than in training"
+                f"{type(model).__name__} was fitted with {kind} in columns {before} of X, and got them in {now}: "
+                f"{changed} has another type than in training"
             )
 
 
 def _foreign_samples(model: Model, X: Any, reset: bool) -> Any:
-    """Samples of torch, cupy and their like, checked where they are, and brought to those of training."""
+    """Samples of torch, cupy and similar libraries, checked on their device and moved to that of training."""
     if not model._method.binding.foreign_arrays:
         raise ValueError(
             f"{type(model).__name__} works on NumPy arrays, and got samples of {library(X)}: give these as a NumPy "
@@ -161,7 +161,7 @@ def _foreign_samples(model: Model, X: Any, reset: bool) -> Any:
 
 
 def table_of(model: Model, X: Any) -> Table | None:
-    """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""
+    """Samples as a table where they are not only finite numbers, or None; missing cells need kernels that take them."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
         return as_table(X)
     if all_finite(X) or np.isinf(X).any():
@@ -169,12 +169,12 @@ def table_of(model: Model, X: Any) -> Table | None:
     table = Table.of_numbers(X)
     try:
         _check_complete(model, table)
-    except (TypeError, ValueError):  # scikit-learn's sentence is the one that users know
+    except (TypeError, ValueError):  # scikit-learn's error message is the familiar one
         return None
     return table
 
 
 def _check_complete(model: Model, samples: Any) -> None:
-    """ValueError where samples have missing cells and a kernel does not take that."""
+    """ValueError where samples have missing cells and a kernel does not take these."""
     if not model._method.binding.missing_cells:
         resolved_family(model, features_of(model, samples))

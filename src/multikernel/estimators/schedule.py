@@ -1,4 +1,4 @@
-"""Which problems of a fit are solved together: each by itself, on threads; or several on shared passes over a bank."""
+"""How the problems of a fit are scheduled: each separately, on threads, or several with shared passes over a bank."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ Job = Callable[[KernelBank], Fitted]  # solves one task on the bank that it shar
 
 
 def one_matrix(model: Model, bank: BankCost, task: Task) -> Cost:
-    """What solving a task takes if nothing more is known: one matrix, and a time that is not known."""
+    """The cost of a task where only this is known: one matrix, and an unknown time."""
     few = bank.features is not None and few_features(bank.features, bank.n)
     return Cost(None, 0.0 if few else 8.0 * float(bank.n) ** 2)
 
 
 class Schedule(ABC):
-    """How the tasks of a fit are solved, and what that takes."""
+    """How the tasks of a fit are solved, and their cost."""
 
     @abstractmethod
     def solve(self, model: Model, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
-        """Every task."""
+        """Solve all tasks."""
 
     @abstractmethod
     def at_a_time(self, model: Model, count: int, n: int) -> int:
-        """How many of so many tasks of n samples hold matrices at the same time."""
+        """How many of ``count`` tasks of n samples hold matrices at the same time."""
 
     @abstractmethod
     def all_at_once(self, model: Model, count: int) -> bool:
-        """Whether so many tasks are solved at the same time, rather than one after the other."""
+        """Whether ``count`` tasks are solved at the same time, rather than one after the other."""
 
     @abstractmethod
     def cost(self, model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
-        """What all tasks take."""
+        """The cost of all tasks."""
 
 
 def cost_of_task(model: Model, bank: BankCost, task: Task) -> Cost:
-    """What one task takes, on its part of the samples."""
+    """The cost of one task on its samples."""
     if len(task.rows) != bank.n:
         bank = bank.block(len(task.rows))
     return model._method.cost(model, bank, task)
@@ -56,7 +56,7 @@ def cost_of_task(model: Model, bank: BankCost, task: Task) -> Cost:
 
 @dataclass(frozen=True)
 class EachAlone(Schedule):
-    """Each task by itself, as many at a time as ``n_jobs`` says."""
+    """Each task is solved separately, with ``n_jobs`` tasks at a time."""
 
     def solve(self, model: Model, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
         if len(jobs) == 1:
@@ -78,16 +78,16 @@ EACH_ALONE = EachAlone()
 
 @dataclass(frozen=True)
 class SharedPasses(Schedule):
-    """One-vs-rest problems make their passes over the kernels together, as many problems as memory allows.
+    """One-vs-rest problems share their passes over the kernels, as many problems at a time as memory allows.
 
-    Pairs of classes have banks of their own, and go each by itself; on a cluster each problem is a task.
+    Pairs of classes have separate banks and are solved separately; on a cluster each problem is a separate task.
     """
 
     def solve(self, model: Model, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
         if len(jobs) == 1 or model.multiclass != "ovr" or on_cluster():
             return EACH_ALONE.solve(model, bank, jobs)
-        most = self.at_a_time(model, len(jobs), bank.shape[0])
-        groups = [jobs[first : first + most] for first in range(0, len(jobs), most)]
+        group_size = self.at_a_time(model, len(jobs), bank.shape[0])
+        groups = [jobs[first : first + group_size] for first in range(0, len(jobs), group_size)]
         return [fitted for group in groups for fitted in together(bank, group)]
 
     def at_a_time(self, model: Model, count: int, n: int) -> int:
@@ -101,7 +101,7 @@ class SharedPasses(Schedule):
     def cost(self, model: Model, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         if len(tasks) == 1 or model.multiclass != "ovr":
             return EACH_ALONE.cost(model, bank, tasks)
-        # A further problem adds 0.4 of a pass to one that others make.
+        # Each additional problem adds 0.4 of a pass to the shared one.
         later = replace(bank, sweep=0.4 * bank.sweep, exact=0.4 * bank.exact)
         cost = model._method.cost
         return cost(model, bank, tasks[0]) + (len(tasks) - 1) * cost(model, later, tasks[1])

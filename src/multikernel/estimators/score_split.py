@@ -8,13 +8,13 @@ z = y - b, g = f - b, and sums over samples with weights, of which S = sum_i s_i
 The term of k is its part of R2 by the product measure. It is also the Shapley value of the game in which kernels enter
 the prediction one after the other, in any order: what two kernels explain together is halved between them, and a kernel
 whose function makes predictions worse has a negative part. R2(b) <= 0 is the score of the constant, zero where the mean
-of y is that of the training targets. It belongs to no kernel, and is divided in proportion to |f_k|^2, so that a kernel
-without a function has no part in it.
+of y is that of the training targets. It belongs to no kernel, and is divided among all in proportion to |f_k|^2: a
+kernel whose function is zero gets no part of it.
 
-Columns without penalty add a function h to b, which may explain much. Their score, R2(b + h), is then nobody's, and the
-parts sum to R2 less it.
+Columns without penalty add a function h to b, which may explain much. Their score R2(b + h) is then given to no kernel,
+and the parts sum to R2 - R2(b + h).
 
-The correlation of y and f is a sum over the kernels as it stands:
+The correlation of y and f is already a sum over the kernels:
 
     corr(y, f) = sum_k cov(y, f_k) / (sd(y) sd(f)).
 
@@ -46,7 +46,7 @@ from multikernel.tuning import BUFFER_VALUES
 
 SplitScoring = Literal["r2", "correlation"]
 _SCORINGS = Choice(("r2", "correlation"))
-_FEWEST_TARGETS = 16  # targets that fit into memory at a time beside as many rows of X as are taken at a time
+_FEWEST_TARGETS = 16  # blocks of rows are so small that contributions to at least so many targets fit into memory
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Part:
 
 
 def parts_of(model: Any, X: Any) -> Iterator[Part]:
-    """The contributions of a model's kernels at samples X, in parts of limited size."""
+    """The contributions of a model's kernels at samples X, in blocks of limited size."""
     m, start = model.weights_.shape[-1], 0
     for bank in model.banks(X, m * _FEWEST_TARGETS):
         rows = slice(start, start + bank.shape[0])
@@ -76,11 +76,11 @@ def parts_of(model: Any, X: Any) -> Iterator[Part]:
 
 @dataclass(frozen=True, eq=False)
 class SplitSums:
-    """Sums over samples, with weights, that the parts of scores are made of; parts of predictions are added in place.
+    """Weighted sums over samples, from which the parts of scores are computed; blocks of samples are added in place.
 
     Parameters
     ----------
-    Y : array (n, t), or what gives parts of it as ``Y[rows, targets]``
+    Y : array (n, t), or an object that returns blocks of it as ``Y[rows, targets]``
     intercept, mean : arrays (t,), b and the mean of the targets
     fixed : array (n, t), h of the columns without penalty; None where there are none
     weight : array (n,)
@@ -104,21 +104,21 @@ class SplitSums:
 
     @classmethod
     def of(cls, Y: Any, intercept: Array, mean: Array, fixed: Array | None, weight: Array, m: int) -> SplitSums:
-        """Without any part."""
+        """The sums over no samples."""
         return cls(Y, intercept, mean, fixed, weight, *np.zeros((4, m, len(mean))), *np.zeros((4, len(mean))))
 
-    def add(self, part: Part) -> None:
+    def add(self, block: Part) -> None:
         """Add the terms of some samples and targets."""
-        rows, targets, values = part.rows, part.targets, part.values
+        rows, targets, values = block.rows, block.targets, block.values
         s = self.weight[rows]
         g = values.sum(axis=1)
         y = self.Y[rows, targets] - self.mean[targets]
-        known = (self.intercept - self.mean)[targets]
+        without_kernels = (self.intercept - self.mean)[targets]
         if self.fixed is not None:
-            known = known + self.fixed[rows, targets]
-        f = g + known
+            without_kernels = without_kernels + self.fixed[rows, targets]
+        f = g + without_kernels
         self.with_target[:, targets] += np.einsum("it,ikt->kt", s[:, None] * y, values)
-        self.with_rest[:, targets] += np.einsum("it,ikt->kt", s[:, None] * (y - known), values)
+        self.with_rest[:, targets] += np.einsum("it,ikt->kt", s[:, None] * (y - without_kernels), values)
         self.with_sum[:, targets] += np.einsum("it,ikt->kt", s[:, None] * g, values)
         self.squares[:, targets] += np.einsum("i,ikt,ikt->kt", s, values, values)
         self.spread[targets] += s @ y**2
@@ -131,10 +131,11 @@ class SplitSums:
         parts = _over(2.0 * self.with_rest - self.with_sum, self.spread, varies)
         if self.fixed is not None:
             return parts
-        whole = np.where(varies, 1.0, 0.0) - _over(self.errors, self.spread, varies)
-        size = self.squares.sum(axis=0)
-        share = np.where(size > 0, _over(self.squares, size, size > 0), 1.0 / len(self.squares))
-        return parts + (whole - parts.sum(axis=0)) * share
+        scores = np.where(varies, 1.0, 0.0) - _over(self.errors, self.spread, varies)
+        squares_of_target = self.squares.sum(axis=0)
+        positive = squares_of_target > 0
+        share = np.where(positive, _over(self.squares, squares_of_target, positive), 1.0 / len(self.squares))
+        return parts + (scores - parts.sum(axis=0)) * share
 
     def correlations(self, varies: Array) -> Array:
         """The parts of the correlations of the targets that vary with predictions that do."""
@@ -147,7 +148,7 @@ def split_scores(
     model: Any,
     X: Any,
     Y: Any,
-    parts: Iterable[Part],
+    blocks: Iterable[Part],
     scoring: SplitScoring,
     sample_weight: Any = None,
     fixed: Array | None = None,
@@ -159,7 +160,7 @@ def split_scores(
     model : a fitted regressor with an ``intercept_``
     X, Y : as its ``score`` takes them, with finite numbers in Y; a memory map, or a data set of HDF5 or zarr, is read
         in parts
-    parts : what kernels add to the predictions for X, every sample and target once, samples in order
+    blocks : what kernels add to the predictions for X, every sample and target once, samples in order
     scoring : "r2" or "correlation"
     sample_weight : array (n,) or None
     fixed : array (n, t), what columns without penalty add to the predictions; None where there are none
@@ -176,15 +177,15 @@ def split_scores(
     if Y.shape[1] != len(intercept):
         raise ValueError(f"{name}: Y has {Y.shape[1]} targets, and the model has {len(intercept)}")
     weight = checked_weights(sample_weight, len(Y))
-    every = np.ones(len(Y)) if weight is None else weight
-    mean, varies = _means(Y, every)
-    sums = SplitSums.of(Y, intercept, mean, fixed, every, np.shape(model.weights_)[-1])
+    weights_of_samples = np.ones(len(Y)) if weight is None else weight
+    mean, varies = _means(Y, weights_of_samples)
+    sums = SplitSums.of(Y, intercept, mean, fixed, weights_of_samples, np.shape(model.weights_)[-1])
     done = 0
-    for part in parts:
-        done = part.rows.stop
+    for block in blocks:
+        done = block.rows.stop
         if done > len(Y):
             break
-        sums.add(part)
+        sums.add(block)
     if done != len(Y):
         raise ValueError(f"{name}: Y has {len(Y)} rows, and X has {'more' if done > len(Y) else done}")
     if scoring == "r2":
@@ -206,13 +207,13 @@ def _means(Y: Any, weight: Array) -> tuple[Array, Array]:
     t = Y.shape[1]
     mean = np.empty(t)
     varies = np.empty(t, dtype=bool)
-    for part in slices(t, max(1, BUFFER_VALUES // len(Y))):
-        values = Y[:, part]
-        mean[part] = weight @ values / weight.sum()
-        varies[part] = np.ptp(values if weight.all() else values[weight > 0], axis=0) > 0
+    for columns in slices(t, max(1, BUFFER_VALUES // len(Y))):
+        values = Y[:, columns]
+        mean[columns] = weight @ values / weight.sum()
+        varies[columns] = np.ptp(values if weight.all() else values[weight > 0], axis=0) > 0
     return mean, varies
 
 
-def _over(values: Array, unit: Array, known: Array) -> Array:
-    """Values divided by the unit of each target; zero where that is not known, or zero."""
-    return np.divide(values, unit, out=np.zeros(values.shape), where=known & (unit > 0))
+def _over(values: Array, unit: Array, defined: Array) -> Array:
+    """Values divided by the unit of each target; zero where the quotient is not defined, or the unit is zero."""
+    return np.divide(values, unit, out=np.zeros(values.shape), where=defined & (unit > 0))

@@ -1,4 +1,4 @@
-"""Scores of models whose function values are known: scikit-learn's checks would cost more than all else."""
+"""Scores of models whose function values are known, without scikit-learn's checks, which take most of the time."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ Scorer = Callable[[Any, Any, Array], float]
 
 
 def quick_scorer(model: Model, scoring: Any) -> Scorer:
-    """The scorer of a model; the estimator's own ``score`` without further checks.
+    """The scorer of a model; where ``scoring`` is None, the estimator's ``score`` without its checks.
 
     Parameters
     ----------
     model : an estimator of this package
     scoring : str, callable or None, as in scikit-learn
     """
-    own = getattr(type(model), "score", None) if scoring is None else None
-    if own is KernelClassifier.score:
-        return lambda known, X, truth: float((host(known.predict(X)) == truth).mean())
-    if own is KernelRegressor.score:
-        return lambda known, X, truth: _r2(truth, host(known.predict(X)))
+    score_method = getattr(type(model), "score", None) if scoring is None else None
+    if score_method is KernelClassifier.score:
+        return lambda fitted_model, X, truth: float((host(fitted_model.predict(X)) == truth).mean())
+    if score_method is KernelRegressor.score:
+        return lambda fitted_model, X, truth: _r2(truth, host(fitted_model.predict(X)))
     scorer = check_scoring(model, scoring)
-    return lambda known, X, truth: float(scorer(known, X, truth))
+    return lambda fitted_model, X, truth: float(scorer(fitted_model, X, truth))
 
 
 def _r2(truth: Array, values: Array) -> float:
-    """R^2, the mean over targets; scikit-learn says what it is where a target does not vary."""
+    """R^2, the mean over targets; by scikit-learn where a target does not vary."""
     Y, F = as_columns(numbers(truth, "y")), as_columns(values)
     spread = ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)
     if not (spread > 0.0).all():

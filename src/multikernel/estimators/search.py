@@ -1,11 +1,13 @@
-"""Parameters given as "auto": the value of least held-out error, searched on the bank that the fit is on.
+"""Parameters given as "auto": the value of least held-out error, searched on the bank of the fit.
 
-The candidates are multiples of a unit, which the estimator computes from the kernels' size and the target's spread: the
-choice follows kernels and targets into other units. They are tried from one in the middle on, every other one while the
-error falls, and then those beside the best, each fit started from the nearest. Held out is what each of a few folds
-leaves out; samples that are equal are in one fold, and the folds do not depend on the order of the samples, so that a
-sample of weight two counts as one that is there twice. Beyond ``SEARCHED_SAMPLES`` as many of them, spread evenly over
-targets and kernel values, choose for all: the same multiple of the unit is then that of the bank of all samples.
+The candidates are multiples of a unit, which the estimator computes from the kernels' size and the target's spread, so
+that the choice does not depend on the units of kernels and targets. The search starts at the middle candidate, tries
+every second one while the error falls, and then those next to the best. Each fit starts from the nearest earlier one.
+
+Errors are those of a few folds. Equal samples are in the same fold, and the folds do not depend on the order of the
+samples, so that a sample of weight two counts like two equal samples. Of more than ``SEARCHED_SAMPLES`` samples, so
+many are selected, spread evenly over targets and kernel values. What they choose is a multiple of their unit; all
+samples get the same multiple of theirs.
 """
 
 from __future__ import annotations
@@ -35,10 +37,10 @@ from multikernel.estimators.targets import loss_weight, losses
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
-SEARCH_FOLDS = 3  # fewer than elsewhere: every candidate is fitted in each
+SEARCH_FOLDS = 3  # fewer than elsewhere, because every candidate is fitted on each of them
 Estimator = TypeVar("Estimator", bound=Model)
 
-SEARCHED_SAMPLES = 500  # that choose at most
+SEARCHED_SAMPLES = 500  # the largest number of samples on which candidates are compared
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
 MARGINS = np.geomspace(1e2, 1e-4, 10)
@@ -63,14 +65,14 @@ def lam_candidates(size: float) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Some samples of a bank.
+    """Samples of a bank.
 
     Parameters
     ----------
-    bank : KernelBank of them, against themselves or against others
+    bank : KernelBank of these samples, against themselves or against others
     target : array (r,) or (r, t)
-    weight : array (r,) >= 0, what their losses are multiplied with; None where that is 1
-    unit : float > 0, what numeric targets are divided by where losses are compared
+    weight : array (r,) >= 0, factors of their losses; None where all are 1
+    unit : float > 0, by which numeric targets are divided where losses are compared
     resampling : how these samples are held out
     """
 
@@ -81,12 +83,12 @@ class Samples:
     resampling: Resampling = UNDECIDED
 
     def of(self, rows: Array, columns: Array) -> Samples:
-        """Some of the samples, against some of them."""
+        """The samples of these rows, against the samples of these columns."""
         weight = part_of(self.weight, rows)
-        part = self.bank.block(rows, columns)
+        block = self.bank.block(rows, columns)
         if rows is columns:
-            part = part.compact()
-        return Samples(part, self.target[rows], weight, self.unit, self.resampling.among(rows))
+            block = block.compact()
+        return Samples(block, self.target[rows], weight, self.unit, self.resampling.among(rows))
 
     def error(self, model: Model, values: Array) -> float:
         """The weighted sum of the losses of function values of shape (r, problems)."""
@@ -99,14 +101,14 @@ class Samples:
 
     @property
     def share(self) -> Array:
-        """The weights as numbers."""
+        """The weights as an array, also where all are 1."""
         if self.weight is None:
             return np.ones(len(self.target))
         return self.weight
 
     @property
     def size(self) -> float:
-        """The mean self-value of the kernels that are not zero; of distances their mean; 1 where all are zero."""
+        """The mean self-value of the kernels that are not zero, or the mean distance; 1 where all are zero."""
         if self.weight is None:
             return kernel_size(self.bank)
         share = self.weight / self.weight.sum()
@@ -126,17 +128,17 @@ class Samples:
         return float(np.sqrt((share @ (Y - share @ Y) ** 2).mean())) or spread(self.target)
 
 
-def combined_size(combination: Combination, domain: Domain, whole: Samples) -> float:
-    """The mean self-value of the combined kernel where a search over its weights begins; 1 where it is no such number.
+def combined_size(combination: Combination, domain: Domain, samples: Samples) -> float:
+    """The mean self-value of the combined kernel at the initial weights; 1 where it is zero or not finite.
 
     Parameters
     ----------
-    combination, domain : how weights make a kernel, and where they live
-    whole : the samples
+    combination, domain : how weights make a kernel, and the set of allowed weights
+    samples : Samples
     """
-    start = domain.start(combination.n_parameters(whole.bank))
-    with np.errstate(over="ignore"):  # powers beyond the range of numbers are refused where the problem is solved
-        size = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
+    start = domain.start(combination.n_parameters(samples.bank))
+    with np.errstate(over="ignore"):  # powers that overflow are refused where the problem is solved
+        size = float(np.average(combination.gram(samples.bank, start).diagonal(), weights=samples.share))
     return size if 0.0 < size < np.inf else 1.0
 
 
@@ -148,38 +150,38 @@ def with_parameters(model: Estimator, **values: Any) -> Estimator:
     return other
 
 
-# -- what an estimator says --------------------------------------------------------------------------------------------
+# -- the searches of estimators ----------------------------------------------------------------------------------------
 
 
 def no_names(model: Model) -> tuple[str, ...]:
-    """Return no names: no parameter regularises."""
+    """Return no names: no parameter may be "auto"."""
     return ()
 
 
-def no_candidates(model: Model, name: str, whole: Samples) -> Array:
-    """An estimator without parameters that are searched has none."""
+def no_candidates(model: Model, name: str, samples: Samples) -> Array:
+    """Raise NotImplementedError: the estimator has no parameters that are searched."""
     raise NotImplementedError(f"{type(model).__name__} has no candidates for {name}")
 
 
-def no_rule(model: Model, whole: Samples) -> dict[str, Any]:
+def no_rule(model: Model, samples: Samples) -> dict[str, Any]:
     """Return no values: all parameters that are "auto" are searched."""
     return {}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Search:
-    """The parameters that regularise and may be "auto", and how their values are found.
+    """The regularisation parameters, which may be "auto", and how their values are then chosen.
 
     Parameters
     ----------
     names : (model) -> names of the parameters, in the order in which they are chosen
     candidates : (model, name, samples) -> array
-        The values to search, the simplest model first; as many of them whatever the bank.
+        The values to search, the simplest model first; their number does not depend on the bank.
     rules : (model, samples) -> dict
-        The values of those that are "auto" and follow from a rule; the others are searched by held-out error.
-    by_rule : names of the parameters that a rule always settles
+        The values of parameters that are "auto" and follow from a rule; the others are searched by held-out error.
+    by_rule : names of the parameters that a rule always determines
     fold : (model, name, learn, train, test) -> Fold
-        How candidates are tried on one fold; ``test`` holds its samples against those of ``train``.
+        How candidates are compared on one fold; the bank of ``test`` is that of its samples against those of ``train``.
     """
 
     names: Callable[[Any], tuple[str, ...]] = no_names
@@ -193,11 +195,11 @@ class Search:
         return [name for name in self.names(model) if AUTO.accepts(getattr(model, name))]
 
     def searched(self, model: Model) -> list[str]:
-        """Those of them whose value is searched by held-out error."""
+        """The names of the parameters that are "auto" and searched by held-out error."""
         return [name for name in self.automatic(model) if name not in self.by_rule]
 
     def numbers(self, model: Model) -> dict[str, Any]:
-        """The values of all of them, where numbers are in the place of "auto"."""
+        """The values of all regularisation parameters, after "auto" was replaced by numbers."""
         return {name: getattr(model, name) for name in self.names(model)}
 
 
@@ -205,7 +207,7 @@ NO_SEARCH = Search()
 
 
 def names_of(*names: str) -> Callable[[Any], tuple[str, ...]]:
-    """Always these names."""
+    """A function that always returns these names."""
     return lambda model: names
 
 
@@ -226,122 +228,125 @@ def choose_parameters(
     Parameters
     ----------
     model : an estimator
-    learn : how it solves a task
+    learn : how the model solves a task
     bank : square KernelBank of n samples
     target : array (n,) or (n, t), or labels
     weight : array (n,) >= 0, weights of the samples; 1 if not given
-    checkpoint : where the numbers are kept once they are found
+    checkpoint : where the chosen numbers are saved
     resampling : how samples are held out
     """
     if not model._method.search.automatic(model):
         return model
-    found = checkpoint.part("parameters", lambda: parameters_found(model, learn, bank, target, weight, resampling))
-    return with_parameters(model, **found)
+    numbers = checkpoint.part("parameters", lambda: chosen_numbers(model, learn, bank, target, weight, resampling))
+    return with_parameters(model, **numbers)
 
 
-def parameters_found(
+def chosen_numbers(
     model: Model, learn: Any, bank: KernelBank, target: Array, weight: Array | None, resampling: Resampling
 ) -> dict[str, float]:
-    """The numbers of all parameters that regularise."""
+    """The values of all regularisation parameters, with numbers chosen for those that are "auto"."""
     search = model._method.search
     unit = 1.0 if is_classifier(model) else spread(target)
-    whole = Samples(bank, target, loss_weight(model, target, weight), unit, resampling)
-    rules = search.rules(model, whole)
+    samples = Samples(bank, target, loss_weight(model, target, weight), unit, resampling)
+    rules = search.rules(model, samples)
     if rules:
         model = with_parameters(model, **rules)
     names = search.automatic(model)
-    for k, name in enumerate(names):  # one after the other, those that come later at their middle
-        later = {each: float(np.median(search.candidates(model, each, whole))) for each in names[k + 1 :]}
-        place = best_place(with_parameters(model, **later), name, learn, whole)
-        model = at_candidate(model, name, whole, place)
+    for k, name in enumerate(names):  # one after the other; later parameters have their middle candidate meanwhile
+        later = {other: float(np.median(search.candidates(model, other, samples))) for other in names[k + 1 :]}
+        index = best_candidate(with_parameters(model, **later), name, learn, samples)
+        model = at_candidate(model, name, samples, index)
     return search.numbers(model)
 
 
-def best_place(model: Model, name: str, learn: Any, whole: Samples) -> int:
-    """Which candidate has the least held-out error; the one in the middle where none is better than another.
+def best_candidate(model: Model, name: str, learn: Any, samples: Samples) -> int:
+    """The number of the candidate of least held-out error; the middle one where all errors are infinite.
 
     Where the time ends the search, a warning says which candidates were not compared.
     """
     search = model._method.search
-    candidates = search.candidates(model, name, whole)
-    model = with_parameters(model, class_weight=None)  # which ``whole`` has
+    candidates = search.candidates(model, name, samples)
+    model = with_parameters(model, class_weight=None)  # the weights of ``samples`` contain it
     count = len(candidates)
     middle = count // 2
     errors = np.full(count, np.inf)
     if time_is_up():
         _warn_of_cut_search(model, name, candidates, errors, middle)
         return middle
-    fold = search.fold or whole_fit
-    folds = [fold(model, name, learn, *parts) for parts in search_folds(whole, is_classifier(model))]
+    fold = search.fold or full_fits
+    folds = [fold(model, name, learn, *pair) for pair in search_folds(samples, is_classifier(model))]
 
-    def improves(place: int, least: float = 0.0) -> bool:
-        """Whether a candidate, tried now, is better than all so far by this part of their error; or as good."""
+    def improves(index: int, gain: float = 0.0) -> bool:
+        """Compute a candidate's error; return whether it is lower than the least one so far by this share of it."""
         check_interrupted()
-        before = errors.min()
-        errors[place] = _error(folds, place)
-        return bool(errors[place] <= (1.0 - least) * before) and not time_is_up()
+        least_error = errors.min()
+        errors[index] = _error(folds, index)
+        return bool(errors[index] <= (1.0 - gain) * least_error) and not time_is_up()
 
     def best() -> int:
-        """The simplest of those that are as good, as far as rough fits can say: to 1/1000 of the error."""
+        """The simplest candidate within 1/1000 of the least error: rough fits do not distinguish these."""
         return int(np.argmax(errors <= 1.001 * errors.min()))
 
     if folds and improves(middle):
-        # every second candidate is tried first, and then those beside the best of them;
-        # a more complex model has to bring 1/100 of the error, which is more than a simpler one may cost
-        for place in range(middle + 2, count, 2):
-            if not improves(place, 0.01):
+        # every second candidate is tried first, and then those next to the best of them;
+        # a more complex model has to lower the error by 1/100, a simpler one only has to be as good
+        for index in range(middle + 2, count, 2):
+            if not improves(index, 0.01):
                 break
         if best() == middle:
-            for place in range(middle - 2, -1, -2):
-                if not improves(place):
+            for index in range(middle - 2, -1, -2):
+                if not improves(index):
                     break
-        found = best()
-        for place in (found - 1, found + 1):
-            if 0 <= place < count and not time_is_up():
-                improves(place)
-    found = best() if np.isfinite(errors).any() else middle
+        chosen = best()
+        for index in (chosen - 1, chosen + 1):
+            if 0 <= index < count and not time_is_up():
+                improves(index)
+    chosen = best() if np.isfinite(errors).any() else middle
     if time_is_up():
-        _warn_of_cut_search(model, name, candidates, errors, found)
+        _warn_of_cut_search(model, name, candidates, errors, chosen)
     elif folds and not np.isfinite(errors).any():
         warn_user(
             f"{type(model).__name__}: no candidate for {name}='auto' could be fitted to a part of the samples, so that "
-            f"{candidates[found]:.2g} is the one in the middle; give {name} a number",
+            f"{candidates[chosen]:.2g} is the one in the middle; give {name} a number",
             PredictionWarning,
         )
-    return found
+    return chosen
 
 
-def _warn_of_cut_search(model: Model, name: str, candidates: Array, errors: Array, found: int) -> None:
-    """Say that the search had no time for further candidates, and what it returns instead."""
+def _warn_of_cut_search(model: Model, name: str, candidates: Array, errors: Array, chosen: int) -> None:
+    """Warn that the search had no time for all candidates, and say which one it takes."""
     compared = int(np.isfinite(errors).sum())
     role = "the best of these" if compared else "the middle one of them"
     warn_of_cut_choice(
         f"{type(model).__name__} compared {compared} of {len(candidates)} candidates for {name}='auto', from "
-        f"{candidates.min():.2g} to {candidates.max():.2g}, and takes {candidates[found]:.2g}, {role}"
+        f"{candidates.min():.2g} to {candidates.max():.2g}, and takes {candidates[chosen]:.2g}, {role}"
     )
 
 
-def _error(folds: Sequence[Fold], place: int) -> float:
+def _error(folds: Sequence[Fold], index: int) -> float:
     """The held-out error of a candidate; infinite where time does not suffice for all folds."""
-    each = []
+    errors_of_folds = []
     for fold in folds:
         if time_is_up():
             return float("inf")
-        each.append(fold.errors(place))
-    return float(np.sum(each, axis=0).min())
+        errors_of_folds.append(fold.errors(index))
+    return float(np.sum(errors_of_folds, axis=0).min())
 
 
 class Fold(ABC):
-    """A model at one candidate after the other on the training samples of a fold, and its losses on the others."""
+    """A fold, on which candidates of a parameter are compared: fits to its training samples, losses on the others."""
 
     @abstractmethod
-    def errors(self, place: int) -> Any:
-        """The weighted sum of the losses; or several, of which the least of the sums over folds counts."""
+    def errors(self, index: int) -> Any:
+        """The weighted sum of the losses for this candidate.
+
+        It may be several sums, of models among which the best is taken: their least total over all folds counts.
+        """
 
 
 @dataclass(eq=False)
-class WholeFit(Fold):
-    """The fits of a model, each started from its neighbour's; it keeps what they returned.
+class FullFits(Fold):
+    """Fits of the model itself, each started from that of the nearest candidate; their solutions are kept.
 
     Parameters
     ----------
@@ -349,7 +354,7 @@ class WholeFit(Fold):
     name : the parameter that is searched
     learn : how the model solves a task
     train, test : Samples; the bank of ``test`` is that of its samples against those of ``train``
-    fits : what each fit returned, by the place of its candidate
+    fits : what each fit returned, by the number of its candidate
     """
 
     model: Model
@@ -359,16 +364,16 @@ class WholeFit(Fold):
     test: Samples
     fits: dict[int, Any] = field(default_factory=dict)
 
-    def errors(self, place: int) -> float:
-        """Infinite where the fit fails."""
-        model = at_candidate(self.model, self.name, self.train, place)
+    def errors(self, index: int) -> float:
+        """The weighted sum of the losses; infinite where the fit fails."""
+        model = at_candidate(self.model, self.name, self.train, index)
         if self.fits:
-            earlier = self.fits[min(self.fits, key=lambda other: abs(other - place))]
+            earlier = self.fits[min(self.fits, key=lambda other: abs(other - index))]
         else:
             earlier = ()
         train, test = self.train, self.test
         try:
-            self.fits[place], _ = keeping(
+            self.fits[index], _ = keeping(
                 lambda: model.fit_bank(
                     train.bank,
                     train.target,
@@ -384,50 +389,55 @@ class WholeFit(Fold):
         return test.error(model, model.predictor_.values(test.bank))
 
 
-def whole_fit(model: Model, name: str, learn: Any, train: Samples, test: Samples) -> Fold:
-    """The fold of an estimator that has no shorter way."""
-    return WholeFit(roughly(model), name, learn, train, test)
+def full_fits(model: Model, name: str, learn: Any, train: Samples, test: Samples) -> Fold:
+    """The fold of an estimator without a faster way to compare candidates."""
+    return FullFits(roughly(model), name, learn, train, test)
 
 
 def roughly(model: Estimator) -> Estimator:
-    """The model with a tolerance to compare with."""
+    """The model with a tolerance that is sufficient to compare candidates."""
     tol = max(ROUGH, getattr(model, "tol", 0.0))
     return with_parameters(model, tol=tol, verbose=0, probability=None, time_budget=None)
 
 
-def at_candidate(model: Estimator, name: str, samples: Samples, place: int) -> Estimator:
-    """The model with this candidate for the samples."""
-    return with_parameters(model, **{name: float(model._method.search.candidates(model, name, samples)[place])})
+def at_candidate(model: Estimator, name: str, samples: Samples, index: int) -> Estimator:
+    """The model with the candidate of this number, in the unit of these samples."""
+    return with_parameters(model, **{name: float(model._method.search.candidates(model, name, samples)[index])})
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
-def search_folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
-    """Training and test samples of folds that share out each class, or the range of the target; none of few samples.
+def search_folds(samples: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
+    """Training and test samples of folds, each with its share of every class, or of the range of the target.
+
+    There are no folds where the samples are too few. Rows with equal targets and kernel values are recognised by their
+    ``key``, the target, sum_j K_ij u_j for uneven weights u, and the self-value, with K the sum of the kernels.
 
     Raises
     ------
     ValueError : where groups or given folds leave no training samples of every class
     """
-    given = np.flatnonzero(whole.share > 0)
-    targets = np.unique(whole.target, return_inverse=True)[1].reshape(len(whole.target), -1)
-    gram = whole.bank.combine(np.ones(len(whole.bank)))
-    uneven = 1.0 + targets[:, 0] / targets[:, 0].max(initial=1)  # of equal shares the image is 0 for centred features
-    image = gram.multiply(whole.share * uneven)
-    key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
-    unique, place = np.unique(key, axis=0, return_inverse=True)
-    place = np.ravel(place)
-    wanted = whole.resampling.count or SEARCH_FOLDS
-    chosen = _spread_evenly(unique[:, 0], wanted if classes else 0)
-    kept = chosen[place]
-    rows = given[kept]
-    fold = (np.cumsum(chosen) - 1)[place[kept]]
-    if whole.resampling.decided:
+    weighted_rows = np.flatnonzero(samples.share > 0)
+    targets = np.unique(samples.target, return_inverse=True)[1].reshape(len(samples.target), -1)
+    gram = samples.bank.combine(np.ones(len(samples.bank)))
+    uneven = 1.0 + targets[:, 0] / targets[:, 0].max(
+        initial=1
+    )  # with equal weights the sums would be 0 for centred features
+    image = gram.multiply(samples.share * uneven)
+    key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[weighted_rows]
+    unique, key_of_row = np.unique(key, axis=0, return_inverse=True)
+    key_of_row = np.ravel(key_of_row)
+    n_folds = samples.resampling.count or SEARCH_FOLDS
+    chosen = _spread_evenly(unique[:, 0], n_folds if classes else 0)
+    is_chosen = chosen[key_of_row]
+    rows = weighted_rows[is_chosen]
+    fold = (np.cumsum(chosen) - 1)[key_of_row[is_chosen]]
+    if samples.resampling.decided:
         labels = np.zeros(len(rows), dtype=int)
         if classes:
             labels = targets[rows, 0]
-        pairs = complete(whole.resampling.among(rows).folds(labels, SEARCH_FOLDS, np.random.default_rng(0)), labels)
+        pairs = complete(samples.resampling.among(rows).folds(labels, SEARCH_FOLDS, np.random.default_rng(0)), labels)
         if not pairs:
             raise ValueError(
                 "a parameter is 'auto', and every fold leaves out all samples of a class: give groups or cv of which "
@@ -438,19 +448,19 @@ def search_folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Sampl
             smallest = np.unique(unique[:, 0], return_counts=True)[1].min()
         else:
             smallest = len(unique) // 2
-        count = min(wanted, int(smallest))
+        count = min(n_folds, int(smallest))
         pairs = pairs_of(fold % count) if count > 1 else []
     for train, test in pairs:
-        yield whole.of(rows[train], rows[train]), whole.of(rows[test], rows[train])
+        yield samples.of(rows[train], rows[train]), samples.of(rows[test], rows[train])
 
 
-def _spread_evenly(classes: Array, least: int) -> Array:
-    """Which of many distinct samples, ordered by their class, choose: every so many, and of each class some at least.
+def _spread_evenly(classes: Array, minimum: int) -> Array:
+    """A selection of many distinct samples, ordered by their class: at regular distances, and some of every class.
 
     Parameters
     ----------
     classes : int array (u,), increasing
-    least : int, how many of each class, which may be rare, where it has so many
+    minimum : int, how many samples of each class are selected at least, if it has so many
 
     Returns
     -------
@@ -458,16 +468,16 @@ def _spread_evenly(classes: Array, least: int) -> Array:
     """
     chosen = np.arange(len(classes)) % -(-len(classes) // SEARCHED_SAMPLES) == 0
     for label in np.unique(classes):
-        own = np.flatnonzero(classes == label)
-        few = min(least, len(own))
-        if chosen[own].sum() < few:
-            chosen[own] = False
-            chosen[own[np.linspace(0, len(own) - 1, few).round().astype(int)]] = True
+        members = np.flatnonzero(classes == label)
+        count = min(minimum, len(members))
+        if chosen[members].sum() < count:
+            chosen[members] = False
+            chosen[members[np.linspace(0, len(members) - 1, count).round().astype(int)]] = True
     return chosen
 
 
 def _rounded(values: Array) -> Array:
-    """To nine digits of the largest, to which kernel values of different samples differ."""
+    """Values rounded to nine digits of the largest one, so that rounding errors do not separate equal samples."""
     top = float(np.abs(values).max(initial=0.0))
     if 0.0 < top < np.inf:
         return np.round(values / top, 9)

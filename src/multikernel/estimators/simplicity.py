@@ -1,4 +1,4 @@
-"""Which of two models is the simpler one, by their parameters: for ties, for one standard error, and along a path."""
+"""The order of models by simplicity, from their parameters: for ties, for one standard error, and along a path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from multikernel._parameters import FINITE
 from multikernel._typing import Array
 
-SIMPLER: Mapping[str, int] = {  # the direction in which a parameter makes a model simpler; in the order of what counts
+SIMPLER: Mapping[str, int] = {  # the direction in which a parameter makes models simpler, the most important first
     "lam": 1,
     "alpha": 1,
     "C": -1,
@@ -29,11 +29,11 @@ SIMPLER: Mapping[str, int] = {  # the direction in which a parameter makes a mod
 
 
 def simplest_first(parameter: str, values: Array) -> Array:
-    """The positions of the values from the simplest model to the most flexible one: the way warm starts help."""
+    """The positions of the values from the simplest model to the most flexible one, as warm starts need them."""
     return np.argsort(-SIMPLER.get(parameter, -1) * values, kind="stable")
 
 
 def complexity(params: Mapping[str, Any], kernels: int) -> tuple[float, ...]:
-    """A model of a smaller tuple is the simpler: that with fewer kernels, then by the parameters of ``SIMPLER``."""
-    known = {name: value for name, value in params.items() if FINITE.accepts(value)}  # what "auto" becomes is not
-    return (kernels, *(-direction * float(known.get(name, 0.0)) for name, direction in SIMPLER.items()))
+    """A tuple that is smaller for simpler models: the number of kernels, then the parameters of ``SIMPLER``."""
+    numbers = {name: value for name, value in params.items() if FINITE.accepts(value)}  # not "auto"
+    return (kernels, *(-direction * float(numbers.get(name, 0.0)) for name, direction in SIMPLER.items()))

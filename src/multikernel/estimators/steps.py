@@ -1,7 +1,7 @@
-"""An estimator of this package at the end of a pipeline: what is done to samples before kernels are bound.
+"""Pipelines that end in an estimator of this package: the steps that samples go through before kernels are bound.
 
-Steps that learn from the samples (a scaler) are fitted anew for each fold, which then has a bank of its own. Steps that
-learn nothing (a row-wise normalisation) are done once, and all folds share one bank.
+Steps that learn from the samples (a scaler) are fitted again for each fold, which then has a separate bank. Steps that
+learn nothing (a row-wise normalisation) are applied once, and all folds share one bank.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ class Steps:
 
     @classmethod
     def of(cls, estimator: Any, asks: str) -> Steps:
-        """The steps of an estimator.
+        """The steps of an estimator; ``asks`` begins the error message, as "path follows" does.
 
         Raises
         ------
-        TypeError : where it is of another kind; the message says who asks
+        TypeError : where the estimator is not one of this package, nor a pipeline that ends in one
         """
         last = estimator
         ends = ""
@@ -67,33 +67,33 @@ class Steps:
         return [step for _, step in self.before.steps if step is not None and not isinstance(step, str)]
 
     def own(self, name: str) -> str | None:
-        """A parameter's name in the last step, where models that differ in it share a bank; else None."""
+        """The name of a parameter in the last step if models that differ in it can share a bank, else None."""
         if self.name:
-            head, _, name = name.partition("__")
-            if head != self.name or not name:
+            step_name, _, name = name.partition("__")
+            if step_name != self.name or not name:
                 return None
         if self.share_a_bank(name):
             return name
         return None
 
     def share_a_bank(self, name: str) -> bool:
-        """Whether models that differ in a parameter of the last step share a bank, so that one may start another."""
+        """Whether models that differ in this parameter of the last step can share a bank, and start from each other."""
         return name.split("__")[0] not in self.last._bank_parameters
 
     def applied(self, X: Any, y: Any = None) -> tuple[Any, Any]:
-        """Samples after the other steps, which are fitted to them; and these steps."""
+        """The samples, transformed by the steps before the last one, and these steps, fitted to the samples."""
         if self.before is None:
             return X, None
         before = clone(self.before)
         return before.fit_transform(X, y), before
 
     def joined(self, before: Any, model: Any) -> Any:
-        """The fitted pipeline of fitted steps and a fitted model; the model where it is alone."""
+        """The pipeline of fitted steps and a fitted model; the model itself where there is no pipeline."""
         return joined(before, self.name, model)
 
 
 def joined(before: Any, name: str, model: Any) -> Any:
-    """The pipeline of steps, which may be None, and a model with a name; the model where it has none."""
+    """The pipeline of steps, which may be None, and a model; the model itself where its name is empty."""
     if not name:
         return model
     steps = [] if before is None else before.steps

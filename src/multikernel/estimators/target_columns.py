@@ -1,4 +1,4 @@
-"""Targets of which some columns are read at a time: in a file, or in single precision."""
+"""Targets that are read some columns at a time: from a file, or from an array in single precision."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from multikernel.tuning import BUFFER_VALUES
 
 @dataclass(frozen=True, eq=False)
 class TargetColumns:
-    """Several targets, shape (n, t), whose columns are read and checked when they are asked for.
+    """Several targets, shape (n, t), whose columns are checked when they are read.
 
     Parameters
     ----------
-    source : what gives columns as ``source[:, a:b]``
-    name : what a user calls them
+    source : an object that returns columns as ``source[:, a:b]``
+    name : their name in messages
     """
 
     source: Any
@@ -28,7 +28,7 @@ class TargetColumns:
 
     @classmethod
     def of(cls, y: Any, name: str = "y") -> TargetColumns | None:
-        """Of a memory map, a data set of HDF5 or zarr, or an array in single precision; None for anything else."""
+        """The columns of a memory map, of a data set of HDF5 or zarr, or of an array in single precision; else None."""
         shape = getattr(y, "shape", None)
         kind = getattr(getattr(y, "dtype", None), "kind", "")
         if not isinstance(shape, tuple) or len(shape) != 2 or shape[1] < 2 or kind not in tuple("fiub"):
@@ -55,25 +55,25 @@ class TargetColumns:
         return np.dtype(np.float32 if self.source.dtype == np.float32 else np.float64)
 
     def in_memory(self) -> Array | TargetColumns:
-        """The array whose columns these are, looked through for a NaN or an infinity; itself for a file."""
+        """The array whose columns these are, after a check for NaN and infinity; this object itself for a file."""
         if type(self.source) is not np.ndarray:
             return self
-        for part in slices(self.shape[1], max(1, BUFFER_VALUES // len(self))):
-            self[:, part]
+        for columns in slices(self.shape[1], max(1, BUFFER_VALUES // len(self))):
+            self[:, columns]
         return self.source
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        """All of them, for what looks at whole targets."""
+        """All columns as one array."""
         return np.asarray(self[:, :], dtype=dtype)
 
     def __getitem__(self, index: Any) -> Array:
         """Some columns, ``[:, a:b]``, or some samples, in double precision; ValueError for a NaN or an infinity."""
         if not isinstance(index, tuple):
-            whole = np.asarray(self[:, :])
-            return whole[index]
+            array = np.asarray(self[:, :])
+            return array[index]
         rows, columns = index
         values = np.asarray(self.source[rows, columns], dtype=np.float64)
         finite = np.isfinite(values)

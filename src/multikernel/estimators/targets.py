@@ -1,4 +1,4 @@
-"""A target becomes problems: one of numbers, one for each class or pair of classes, or one that the classes share."""
+"""The problems of a target: one for numbers; for classes one for each, one for each pair, or one that all share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LABELS = "biuUS"  # kinds of arrays whose values are labels for sure: whole num
 
 
 def one_task(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
-    """One problem of all samples that have a weight, with one target or with several that share the kernel weights."""
+    """One problem of all samples of positive weight, with one target or several that share the kernel weights."""
     return [Task.of(np.arange(len(target)), target, sample_weight)]
 
 
@@ -30,7 +30,7 @@ def one_task(model: Model, target: Array, sample_weight: Array | None) -> list[T
 
 def numbered_labels(model: Model, target: Array) -> tuple[Array, Array]:
     """The classes in order, and the position of each label among them; ValueError for fewer than two classes."""
-    if target.dtype.kind not in _LABELS or target.ndim > 1:  # the check costs more than a small problem
+    if target.dtype.kind not in _LABELS or target.ndim > 1:  # the check takes longer than a small problem
         check_classification_targets(target)
     classes, labels = np.unique(target, return_inverse=True)
     if len(classes) < 2:
@@ -47,10 +47,10 @@ def binary_tasks(model: Model, target: Array, sample_weight: Array | None) -> li
 
 
 def binary_or_shared_tasks(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
-    """As ``binary_tasks``; under ``multiclass="shared"`` one problem with a column of labels for each class.
+    """As ``binary_tasks``; with ``multiclass="shared"`` one problem with a column of labels for each class.
 
-    The classes then share the kernel weights as several targets do, and matrices are factored once for all of them.
-    Under "crammer_singer" they share the losses as well.
+    The classes then share the kernel weights as several targets do, and matrices are factorised once for all classes.
+    With "crammer_singer" they also have one loss together.
     """
     tasks = binary_tasks(model, target, sample_weight)
     if model.multiclass not in ("shared", "crammer_singer") or len(tasks) == 1:
@@ -60,7 +60,7 @@ def binary_or_shared_tasks(model: Model, target: Array, sample_weight: Array | N
 
 
 def signs_of_classes(labels: Array, n_classes: int) -> Array:
-    """+1 in the column of a sample's class and -1 in the others; of two classes the column of the second, (n,)."""
+    """+1 in the column of a sample's class and -1 in the others; for two classes only the second column, (n,)."""
     signs = 2.0 * np.eye(n_classes)[labels] - 1.0
     if n_classes == 2:
         return signs[:, 1]
@@ -71,7 +71,7 @@ def signs_of_classes(labels: Array, n_classes: int) -> Array:
 
 
 def loss_weight(model: Model, target: Array, sample_weight: Array | None) -> Array | None:
-    """What the loss of each sample is multiplied with, by ``sample_weight`` and ``class_weight``.
+    """The weight of the loss of each sample, from ``sample_weight`` and ``class_weight``; None where all are 1.
 
     Raises
     ------
@@ -89,10 +89,10 @@ def loss_weight(model: Model, target: Array, sample_weight: Array | None) -> Arr
 
 def check_every_class(target: Array, weight: Array) -> None:
     """ValueError where all samples of a class have weight 0."""
-    gone = np.setdiff1d(target, target[weight > 0])
-    if len(gone):
+    missing = np.setdiff1d(target, target[weight > 0])
+    if len(missing):
         raise ValueError(
-            f"sample_weight and class_weight leave no sample of class {gone[0]!s}: every one of them has weight 0; "
+            f"sample_weight and class_weight leave no sample of class {missing[0]!s}: every one of them has weight 0; "
             "leave the class out of y, or give some of its samples a weight"
         )
 
@@ -110,8 +110,8 @@ def losses(model: Model, values: Array, truth: Array) -> Array:
     if classes is None:
         return np.asarray(((values - as_columns(truth)) ** 2).sum(axis=1))
     if model._method.squared_losses and getattr(model, "multiclass", "ovr") != "ovo":
-        each = classes[1:] if len(classes) == 2 else classes
-        signs = np.where(truth[:, None] == each, 1.0, -1.0)
+        classes_of_columns = classes[1:] if len(classes) == 2 else classes
+        signs = np.where(truth[:, None] == classes_of_columns, 1.0, -1.0)
         return np.asarray(((values - signs) ** 2).sum(axis=1))
     return (named(classes, scores_of(model, values)) != truth).astype(float)
 
@@ -124,7 +124,7 @@ def scores_of(model: Model, values: Array) -> Array:
 
 
 def named(classes: Array, scores: Array) -> Array:
-    """The labels of scores."""
+    """The predicted labels."""
     if scores.ndim == 1:
         index = (scores >= 0).astype(int)
     else:
@@ -133,5 +133,5 @@ def named(classes: Array, scores: Array) -> Array:
 
 
 def one_for_all_targets(model: Model, tasks: Sequence[Task], target: Array) -> bool:
-    """Fitted attributes are those of one problem where there is one target, or targets share the weights."""
+    """Whether fitted attributes are those of one problem: with one target, or targets that share the weights."""
     return target.ndim == 1 or bool(model.shared_weights)

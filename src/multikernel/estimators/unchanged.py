@@ -1,4 +1,4 @@
-"""An estimator whose fit fails, or is interrupted, stays what it was: no attribute of half a fit is left."""
+"""Restore an estimator whose fit fails or is interrupted, so that no attributes of an incomplete fit remain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 @contextmanager
 def unchanged_on_error(model: Any) -> Iterator[None]:
-    """Take back what was set on an estimator, which may have been fitted before, where the block ends in an error.
+    """A context that restores the attributes of an estimator, which may have been fitted before, after an error.
 
     Parameters
     ----------
@@ -28,11 +28,11 @@ def unchanged_on_error(model: Any) -> Iterator[None]:
 
 
 def unchanged_unless_done(fit: Fit) -> Fit:
-    """A method of an estimator that takes back what it set where it does not come to its end."""
+    """A decorator for a method of an estimator: after an error, the estimator's attributes are restored."""
 
     @wraps(fit)
-    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+    def restoring(self: Any, *args: Any, **kwargs: Any) -> Any:
         with unchanged_on_error(self):
             return fit(self, *args, **kwargs)
 
-    return cast(Fit, whole)
+    return cast(Fit, restoring)

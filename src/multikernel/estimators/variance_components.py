@@ -25,32 +25,32 @@ def components_frame(model: Any, X: Any, y: Any, coverage: float | None) -> Any:
     """The table of ``MultipleKernelRidgeCV.variance_components``."""
     import pandas as pd
 
-    other = clone(model)
-    bank, target = other.bind(X, y)
+    estimator = clone(model)
+    bank, target = estimator.bind(X, y)
     Y = as_columns(target)
-    fixed = learned_columns(other, X, len(Y))
-    if fixed is None and other.fit_intercept:
+    fixed = learned_columns(estimator, X, len(Y))
+    if fixed is None and estimator.fit_intercept:
         fixed = FixedColumns.of(np.ones((len(Y), 1)))
     starts = _starts(model, Y.shape[1])
     with one_blas_thread(len(Y)):
-        found = VarianceComponents.of(bank, Y, fixed)
-        works = [partial(found.target, t, starts[t], coverage) for t in range(Y.shape[1])]
-        if len(works) > 1:
-            components = on_threads(works, model.n_jobs)
+        estimation = VarianceComponents.of(bank, Y, fixed)
+        jobs = [partial(estimation.target, t, starts[t], coverage) for t in range(Y.shape[1])]
+        if len(jobs) > 1:
+            components = on_threads(jobs, model.n_jobs)
         else:
-            components = [works[0]()]
-    endless = [t for t, each in enumerate(components) if not each.bounded]
-    if endless:
-        which = "the target"
+            components = [jobs[0]()]
+    unbounded = [t for t, component in enumerate(components) if not component.bounded]
+    if unbounded:
+        targets = "the target"
         if target.ndim > 1:
-            which = f"{len(endless)} of {len(components)} targets, first {endless[0]},"
+            targets = f"{len(unbounded)} of {len(components)} targets, first {unbounded[0]},"
         warn_user(
-            f"{type(model).__name__}: the kernels explain {which} without noise, so that the likelihood has no "
+            f"{type(model).__name__}: the kernels explain {targets} without noise, so that the likelihood has no "
             "maximum: variances are rough, and nothing else is known of them"
         )
     spreads = np.append(_spreads(bank), 1.0)
-    table = np.vstack([_rows(each, spreads) for each in components])
-    names = [*map(str, other.kernel_names_), "noise"]
+    table = np.vstack([_rows(component, spreads) for component in components])
+    names = [*map(str, estimator.kernel_names_), "noise"]
     index = pd.Index(names, name="component")
     if target.ndim > 1:
         index = pd.MultiIndex.from_product([range(len(components)), names], names=["target", "component"])
@@ -58,7 +58,7 @@ def components_frame(model: Any, X: Any, y: Any, coverage: float | None) -> Any:
 
 
 def _starts(model: Any, t: int) -> list[Array | None]:
-    """The weights of the model with ridge 1, where it was fitted to so many targets."""
+    """Initial variances: the weights of the model for ridge 1, if it was fitted to t targets; else None."""
     weights = np.atleast_2d(model.weights_)
     if len(weights) != t:
         return [None] * t
@@ -66,31 +66,35 @@ def _starts(model: Any, t: int) -> list[Array | None]:
 
 
 def _spreads(bank: KernelBank) -> Array:
-    """The expected variance among the samples of a function of each kernel: tr C K C / (n - 1), C the centring."""
+    """For each kernel the expected sample variance of a random function of it: tr C K C / (n - 1), C the centring."""
     n = bank.shape[0]
     return np.asarray((bank.traces() - bank.quad(np.ones(n)) / n) / (n - 1))
 
 
-def _rows(found: Components, spreads: Array) -> Array:
-    """A row for each component, as ``COLUMNS`` says."""
-    parts = found.variances * spreads
-    total = parts.sum()
-    shares, errors = np.full(len(parts), np.nan), np.full(len(parts), np.nan)
+def _rows(components: Components, spreads: Array) -> Array:
+    """A row for each component, with the columns ``COLUMNS``.
+
+    The share of component k is p_k = v_k d_k / sum_j v_j d_j, of variance v_k and expected sample variance d_k. Its
+    derivative in v_j is (d_k [j = k] - p_k d_j) / sum_i v_i d_i, which gives its standard error by the delta method.
+    """
+    variances_of_functions = components.variances * spreads
+    total = variances_of_functions.sum()
+    shares, errors = np.full(len(variances_of_functions), np.nan), np.full(len(variances_of_functions), np.nan)
     if total > 0.0:
-        shares = parts / total
+        shares = variances_of_functions / total
         slope = (np.diag(spreads) - np.outer(shares, spreads)) / total
-        known = ~np.isnan(np.diagonal(found.covariance))
-        covariance = np.where(np.outer(known, known), found.covariance, 0.0)
+        defined = ~np.isnan(np.diagonal(components.covariance))
+        covariance = np.where(np.outer(defined, defined), components.covariance, 0.0)
         variances = np.einsum("ij,jk,ik->i", slope, covariance, slope)
-        exact = known | (spreads == 0.0)
+        exact = defined | (spreads == 0.0)
         errors = np.where(exact.all(), np.sqrt(np.maximum(variances, 0.0)), np.nan)
     return np.column_stack([
-        found.variances,
-        np.sqrt(np.diagonal(found.covariance)),
-        found.lower,
-        found.upper,
+        components.variances,
+        np.sqrt(np.diagonal(components.covariance)),
+        components.lower,
+        components.upper,
         shares,
         errors,
-        found.statistic,
-        found.p,
+        components.statistic,
+        components.p,
     ])  # fmt: skip

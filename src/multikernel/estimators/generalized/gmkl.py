@@ -27,8 +27,8 @@ def _squared_hinge(model: GeneralizedModel) -> Machine:
     return SquaredHingeMachine(C=model.C, fit_intercept=model.fit_intercept)
 
 
-def _for_labels(model: GeneralizedModel, name: str, whole: Samples) -> Array:
-    return loss_weights(size_in_ball(model, whole))
+def _for_labels(model: GeneralizedModel, name: str, samples: Samples) -> Array:
+    return loss_weights(size_in_ball(model, samples))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -41,7 +41,7 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
         T(theta) = max over a >= 0, y'a = 0 of 2 sum a - a'(Y K(theta) Y + I / C) a,
 
     the value of a support vector machine with squared hinge losses (2-norm soft margin). ``objective_`` is the value of
-    the whole. K(theta) is one of
+    this problem. K(theta) is one of
 
         "linear"       sum_k theta_k K_k
         "polynomial"   (sum_k theta_k K_k)^degree, entry by entry: all products of degree kernels
@@ -72,21 +72,21 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
         larger C, the less the same penalty weighs.
     norm : 1 or 2, or any number >= 1 with a radius, default 1
     radius : float >= 0 or None, default None
-        A ball takes the place of the penalty. With 0 the weights are the offset.
+        The radius of a ball that replaces the penalty. With 0 the weights are the offset.
     offset : float >= 0 or array (m,), default 0.0
         The centre of the ball. Weights of a sum are at least as large as it at the optimum.
     n_init : int, default 1
-        How many starts: one at which all kernels have the same part, the others random. The best model is kept.
+        How many starts: at the first all kernels have equal shares, the others are random. The best model is kept.
     tol : float, default 1e-4
         Relative duality gap, or relative stationarity, at which to stop.
     max_iter : int, default 1000
         Support vector machines solved (or Newton steps, for "linear") at most, from each start.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
+        Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -94,23 +94,24 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -121,23 +122,22 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float or array (problems,), a value that the optimum is not below; where there is a
-        ``duality_gap_``
+    objective_bound_ : float or array (problems,), a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
         loss is replaced by its tangent there: the penalty is kept exact
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
-    converged_ : bool, whether the one of these that there is is at most ``tol``
+    converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way of each problem
 
     Notes
     -----
-    "rbf_product" learns on distances. A bank that stands where X stands is turned into one of distances; to predict on
-    rows of a bank, take those of ``bank.distances()``, since kernels alone do not determine how far away a new sample
-    is.
+    "rbf_product" learns on distances. A bank that is passed as X is turned into a bank of distances. To predict on rows
+    of a bank, take rows of ``bank.distances()``, since the kernels between new and training samples alone do not
+    determine the distances between them.
 
     References
     ----------
@@ -167,10 +167,10 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
 # -- numbers: the penalty may follow the unit of the target ------------------------------------------------------------
 
 
-def _penalty(model: GeneralizedModel, whole: Samples) -> dict[str, float]:
+def _penalty(model: GeneralizedModel, samples: Samples) -> dict[str, float]:
     if model.radius is not None or not AUTO.accepts(model.penalty):
         return {}
-    return {"penalty": whole.spread**2 * whole.size**model.norm}
+    return {"penalty": samples.spread**2 * samples.size**model.norm}
 
 
 def _ridge_machine(model: GeneralizedModel) -> Machine:
@@ -183,15 +183,15 @@ def _ridge_names(model: GeneralizedModel) -> tuple[str, ...]:
     return ("alpha",)
 
 
-def _ridges(model: GeneralizedModel, name: str, whole: Samples) -> Array:
-    """With a penalty, multiples of sqrt(n).
+def _ridges(model: GeneralizedModel, name: str, samples: Samples) -> Array:
+    """The candidates of alpha; with a penalty, they are multiples of sqrt(n).
 
-    For kernels of size z, a target of spread s and K + alpha I about u I, u = theta z + alpha, the sum of n s^2 / u and
-    the penalty s^2 z theta is least at u = sqrt(n).
+    For kernels of size z, a target of spread s and K + alpha I about u I with u = theta z + alpha, the sum of the loss
+    n s^2 / u and the penalty s^2 z theta is smallest at u = sqrt(n).
     """
     if model.radius is None:
-        return ridges(np.sqrt(whole.share.sum()))
-    return ridges(size_in_ball(model, whole))
+        return ridges(np.sqrt(samples.share.sum()))
+    return ridges(size_in_ball(model, samples))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -205,31 +205,32 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     Parameters
     ----------
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
-        as ``alpha_``.
+        The ridge, which is added to the diagonal of the kernel; "auto" takes the value of least held-out error,
+        published as ``alpha_``.
     penalty : float > 0 or "auto", default "auto"
         As in GMKLClassifier; "auto" is the variance of the target times the mean self-value of the kernels to the power
         of the norm, published as ``penalty_``. Of a sum of kernels alpha and penalty matter as one number.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state :
         as in GMKLClassifier
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -238,15 +239,14 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below; where there is a
-        ``duality_gap_``
+    objective_bound_ : float, a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, the relative gap of ``objective_``; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
         loss is replaced by its tangent there: the penalty is kept exact
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
-    converged_ : bool, whether the one of these that there is is at most ``tol``
+    converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way
 
@@ -288,12 +288,12 @@ def _support_names(model: GeneralizedModel) -> tuple[str, ...]:
     return ("C", "epsilon")
 
 
-def _support_rules(model: GeneralizedModel, whole: Samples) -> dict[str, float]:
-    return _penalty(model, whole) | tube(model, whole)
+def _support_rules(model: GeneralizedModel, samples: Samples) -> dict[str, float]:
+    return _penalty(model, samples) | tube(model, samples)
 
 
-def _for_numbers(model: GeneralizedModel, name: str, whole: Samples) -> Array:
-    return loss_weights(size_in_ball(model, whole), whole.spread)
+def _for_numbers(model: GeneralizedModel, name: str, samples: Samples) -> Array:
+    return loss_weights(size_in_ball(model, samples), samples.spread)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -323,21 +323,22 @@ class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state :
         as in GMKLClassifier
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -346,15 +347,14 @@ class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below; where there is a
-        ``duality_gap_``
+    objective_bound_ : float, a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, the relative gap of ``objective_``; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
         loss is replaced by its tangent there: the penalty is kept exact
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
-    converged_ : bool, whether the one of these that there is is at most ``tol``
+    converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way
 

@@ -1,9 +1,12 @@
-"""Generalised multiple kernel learning: what the classifier and the regressors have in common.
+"""Generalised multiple kernel learning: the parameters and the method that its estimators share.
 
 They solve min over theta of J(K(theta)) + r(theta), with J the value of a machine, K a ``combination`` and r a penalty
-or a ball. A product of Gaussians, or another profile with scales inside, is learned on squared distances. They follow
-from the kernels on the training samples, and on new samples where the self-values of these are known: for samples, and
-for rows of a bank of distances; not for rows of a bank of kernels.
+or a ball. A product of Gaussians, or another profile with scales inside, is learned on squared distances
+
+    D(x, z) = k(x, x) - 2 k(x, z) + k(z, z),
+
+for which the self-values k(x, x) of new samples are needed, too. These are known where new samples are samples, or rows
+of a bank of distances, but not where they are rows of a bank of kernels.
 """
 
 from __future__ import annotations
@@ -116,11 +119,11 @@ def _domain(model: GeneralizedModel) -> Domain:
     return Orthant(model.penalty, cast(Literal[1, 2], model.norm))
 
 
-def size_in_ball(model: GeneralizedModel, whole: Samples) -> float:
-    """The size of the combined kernel in a ball; 1 with a penalty, whose weights follow the size of the kernels."""
+def size_in_ball(model: GeneralizedModel, samples: Samples) -> float:
+    """The size of the combined kernel in a ball; 1 with a penalty, where weights adapt to the size of the kernels."""
     if model.radius is None:
         return 1.0
-    return combined_size(_combination(model), _domain(model), whole)
+    return combined_size(_combination(model), _domain(model), samples)
 
 
 def _check(model: GeneralizedModel) -> None:
@@ -173,7 +176,7 @@ def _of_samples(model: GeneralizedModel, X: Any, weight: Array | None, binder: B
 
 
 def _of_new(model: GeneralizedModel, X: Any) -> Any:
-    """Kernels of new samples as distances, where the weights are scales of these."""
+    """Kernels of new samples as distances, where the weights are scales of distances."""
     if _on_distances(model) and not (isinstance(X, KernelBank) and X.of_distances):
         if isinstance(X, BankRows):
             if not X.bank.of_distances:
@@ -212,8 +215,8 @@ def _cost(model: GeneralizedModel, bank: BankCost, task: Task) -> Cost:
     domain = as_separable(_domain(model))
     if model.combination == "linear" and domain is not None and task.target.ndim == 1:
         return support(bank, domain, model.tol)
-    whole = replace(bank, features=None)  # products of kernels have no few features
-    return model.n_init * quasi_newton(whole, hinge(whole))
+    dense_bank = replace(bank, features=None)  # products of kernels have too many features
+    return model.n_init * quasi_newton(dense_bank, hinge(dense_bank))
 
 
 def _learn(
@@ -230,15 +233,15 @@ def _learn(
 
 
 def _solve(model: GeneralizedModel, problem: Problem, start: Start | None, observe: Observer) -> Learned:
-    """The problem in its own units."""
+    """Solve the problem in its own units."""
     return generalized_mkl(problem, model.tol, model.max_iter, _starts(model, problem, start), observe)
 
 
-def _starts(model: GeneralizedModel, problem: Problem, known: Start | None) -> list[Start]:
+def _starts(model: GeneralizedModel, problem: Problem, earlier: Start | None) -> list[Start]:
     """The solution of a similar problem or the central weights, then random multiples of these weights."""
     # steps of a polynomial do not lead away from weights that are all zero
-    if known is not None and known.weights.any():
-        first = known
+    if earlier is not None and earlier.weights.any():
+        first = earlier
     else:
         first = Start(central_start(problem))
     if problem.linear or model.n_init == 1:

@@ -1,7 +1,7 @@
 """Hierarchical kernel learning: products of kernels selected from all subsets, simple ones before their products.
 
-The bank holds the p base kernels. What is learned has a weight for each selected node of the lattice of their subsets,
-so the names and the number of the weights are known after the fit only.
+The bank holds the p base kernels. A fit learns a weight for each selected node of the lattice of their subsets, so the
+number of weights and their names are known only after the fit.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Lists(Rule):
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, list | tuple) or not value:
             return False
-        return all(isinstance(own, list | tuple) and all(map(Whole(0).accepts, own)) for own in value)
+        return all(isinstance(parents, list | tuple) and all(map(Whole(0).accepts, parents)) for parents in value)
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ class HierarchicalModel(KernelEstimator):
         return [(len(node), node) for node in self.nodes_]
 
     def plot_lattice(self, ax: Any = None) -> Any:
-        """The selected nodes drawn by how many factors they have; needs matplotlib. Returns the axes.
+        """Draw the selected nodes, a column for each number of factors; needs matplotlib. Returns the axes.
 
-        A disc's area is the weight (their mean over the problems), a line joins a product to those of one factor less.
+        The area of a disc is the weight (the mean over the problems). Lines join a product to its factors' products.
 
         Parameters
         ----------
@@ -120,8 +120,8 @@ def _check(model: HierarchicalModel) -> None:
         )
 
 
-def _candidates(model: HierarchicalModel, name: str, whole: Samples) -> Array:
-    return loss_weights(whole.size)
+def _candidates(model: HierarchicalModel, name: str, samples: Samples) -> Array:
+    return loss_weights(samples.size)
 
 
 def _default_kernels(model: HierarchicalModel) -> KernelFamily:
@@ -129,11 +129,11 @@ def _default_kernels(model: HierarchicalModel) -> KernelFamily:
 
 
 def _finished(model: HierarchicalModel, bank: KernelBank, weight: Array | None) -> KernelBank:
-    """The base kernels have names; those of the learned products are known after the fit."""
-    known = model.kernel_names_
-    if model.kernels is None and model._samples_bound is not None:  # a kernel for each feature: its name says it all
-        known = getattr(model, "feature_names_in_", [f"x{i}" for i in range(len(bank))])
-    model.base_kernel_names_ = np.array([str(name) for name in known], dtype=object)
+    """Publish the names of the base kernels; those of the learned products are known after the fit."""
+    kernel_names = model.kernel_names_
+    if model.kernels is None and model._samples_bound is not None:  # a kernel for each feature has its name
+        kernel_names = getattr(model, "feature_names_in_", [f"x{i}" for i in range(len(bank))])
+    model.base_kernel_names_ = np.array([str(name) for name in kernel_names], dtype=object)
     return bank
 
 
@@ -164,17 +164,17 @@ def _learn(
 
 
 def _graph(model: HierarchicalModel, m: int) -> Listed | Grid | None:
-    """The graph of the m kernels that the user listed, or of chains; None for that of all their products."""
+    """The graph of the m kernels that the user listed, or that of chains; None for the lattice of all products."""
     if model.chains is not None:
         return Grid(_lengths(model, m), model.beta)
     if model.parents is None:
         return None
-    for name, given in (("parents", model.parents), ("node_weights", model.node_weights)):
-        if given is not None and len(given) != m:
+    for name, entries in (("parents", model.parents), ("node_weights", model.node_weights)):
+        if entries is not None and len(entries) != m:
             raise ValueError(
-                f"{type(model).__name__}: {name} has {len(given)} entries for {m} kernels; it needs one for each"
+                f"{type(model).__name__}: {name} has {len(entries)} entries for {m} kernels; it needs one for each"
             )
-    listed = tuple(tuple(int(parent) for parent in own) for own in model.parents)
+    listed = tuple(tuple(int(parent) for parent in parents_of_kernel) for parents_of_kernel in model.parents)
     if model.node_weights is None:
         costs = model.beta ** depths(listed)
     else:
@@ -190,7 +190,7 @@ def _lengths(model: HierarchicalModel, m: int) -> tuple[int, ...]:
         lengths = (int(model.chains),) * (m // int(model.chains))
     if sum(lengths) != m:
         raise ValueError(
-            f"{type(model).__name__}: chains={model.chains!r} does not part {m} kernels: the lengths of the chains "
+            f"{type(model).__name__}: chains={model.chains!r} does not divide {m} kernels: the lengths of the chains "
             "have to sum to the number of kernels"
         )
     return lengths
@@ -200,18 +200,18 @@ def _lengths(model: HierarchicalModel, m: int) -> tuple[int, ...]:
 
 
 def _with_all_nodes(model: HierarchicalModel, bank: KernelBank, fitted: Sequence[Fitted]) -> list[Fitted]:
-    """Every problem has nodes of its own: the weights are over the nodes of any."""
+    """Solutions whose weights are over the union of the nodes that the problems selected."""
     model.nodes_ = tuple(in_order({node for f in fitted for node in _nodes(f.weights)}))
-    place = {node: k for k, node in enumerate(model.nodes_)}
-    spread = []
+    position = {node: k for k, node in enumerate(model.nodes_)}
+    solutions = []
     for f in fitted:
-        values = np.zeros(len(place))
-        values[[place[node] for node in _nodes(f.weights)]] = f.weights.values
-        spread.append(replace(f, weights=replace(f.weights, values=values)))
+        values = np.zeros(len(position))
+        values[[position[node] for node in _nodes(f.weights)]] = f.weights.values
+        solutions.append(replace(f, weights=replace(f.weights, values=values)))
     base = getattr(model, "base_kernel_names_", [f"kernel {k}" for k in range(len(bank))])
     model.kernel_names_ = np.array(names(model.nodes_, base), dtype=object)
     model.n_nodes_searched_ = max(cast(NodeWeights, f.weights).hull for f in fitted)
-    return spread
+    return solutions
 
 
 def _combination(model: HierarchicalModel) -> SubsetProducts:
@@ -285,9 +285,9 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
+        Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -295,15 +295,16 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -317,7 +318,7 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float or array (problems,), a value that the optimum is not below
+    objective_bound_ : float or array (problems,), a lower bound of the optimum
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
@@ -359,7 +360,7 @@ def _ridge(model: HierarchicalModel, fitted: Fitted) -> float:
 def _learn_numbers(
     model: HierarchicalModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
 ) -> Learned:
-    """The problem of the target less its mean, which is the intercept."""
+    """Solve the problem of the centred target; the intercept is its mean."""
     targets = CentredTargets.of(task.target, True, task.sample_weight)
     weights, dual = _learn(_squares, model, bank, replace(task, target=targets.target), earlier, observe)
     return weights, replace(dual, intercept=targets.intercept)
@@ -402,13 +403,14 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -420,7 +422,7 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k the weighted sum
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below
+    objective_bound_ : float, a lower bound of the optimum
     duality_gap_ : float, the relative gap of ``objective_``
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``

@@ -1,8 +1,8 @@
 """A lattice of subsets as a figure: a column for each size of subset, a disc for each node, lines to its parents.
 
-Drawn are the nodes with weight and their ancestors; of more than 40 the 40 with the largest weights, each with lines to
-the largest of its subsets that are drawn. Nodes stand within a column so that lines are short: several times each
-column in turn is put in the order of the mean height of its neighbours.
+The figure shows the nodes with weight and their ancestors. If these are more than 40, it shows the 40 nodes of largest
+weight, each with lines to the largest of its subsets that are drawn. Columns are sorted so that lines are short: in
+several sweeps, the nodes of each column are put in the order of the mean height of their neighbours.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def draw_lattice(nodes: Sequence[Node], weights: Array, names: Sequence[str] | A
     lines = _lines([nodes[k] for k in shown])
     labels = [_short([str(names[i]) for i in nodes[k]]) for k in shown]
     columns = _columns([len(nodes[k]) for k in shown], lines)
-    x, y, ends, size = _places(columns, labels)
+    x, y, ends, size = _positions(columns, labels)
     if ax is None:
         _, ax = plt.subplots(figsize=size, layout="constrained")
     ax.set(xlim=(-0.25, size[0] - 0.25), ylim=(-size[1] + 0.5, 0.25))
@@ -51,16 +51,16 @@ def draw_lattice(nodes: Sequence[Node], weights: Array, names: Sequence[str] | A
     empty = areas == 0.0
     ax.scatter(x[empty], y[empty], s=16.0, facecolor="white", edgecolor=_QUIET, linewidth=1.0, zorder=2)
     ax.scatter(x[~empty], y[~empty], s=np.maximum(areas[~empty], 3.0), color=_INK, linewidth=0.0, zorder=2)
-    for left, height, label in zip(x, y, labels, strict=True):
+    for node_x, node_y, label in zip(x, y, labels, strict=True):
         box = {"facecolor": "white", "edgecolor": "none", "pad": 1.0}
-        ax.text(left + 0.15, height, label, fontsize=8.5, va="center", bbox=box, zorder=3)
+        ax.text(node_x + 0.15, node_y, label, fontsize=8.5, va="center", bbox=box, zorder=3)
     return ax
 
 
 def _unit(nodes: Sequence[Node], weights: Array) -> float:
-    """The largest weight, that of the constant apart: it would dwarf the others."""
-    others = [weight for node, weight in zip(nodes, weights, strict=True) if node and weight > 0]
-    return float(max(others, default=max(weights.max(initial=0.0), TINY)))
+    """The largest weight except that of the constant, which can be much larger than the others."""
+    positive_weights = [weight for node, weight in zip(nodes, weights, strict=True) if node and weight > 0]
+    return float(max(positive_weights, default=max(weights.max(initial=0.0), TINY)))
 
 
 def _chosen(nodes: Sequence[Node], weights: Array) -> tuple[list[int], str]:
@@ -78,7 +78,7 @@ def _chosen(nodes: Sequence[Node], weights: Array) -> tuple[list[int], str]:
 
 
 def _lines(nodes: Sequence[Node]) -> list[tuple[int, int]]:
-    """Pairs of a node and a larger one with none of the others between them."""
+    """Pairs of a node and a superset of it, with no other node between them."""
     sets = [set(w) for w in nodes]
     pairs = []
     for k, w in enumerate(sets):
@@ -88,7 +88,7 @@ def _lines(nodes: Sequence[Node]) -> list[tuple[int, int]]:
 
 
 def _columns(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[list[int]]:
-    """The nodes of each size that occurs, from top to bottom."""
+    """The nodes of each size that occurs, sorted from top to bottom so that lines are short."""
     columns = [[k for k, level in enumerate(levels) if level == size] for size in sorted(set(levels))]
     neighbours: list[list[int]] = [[] for _ in levels]
     for above, node in lines:
@@ -100,31 +100,31 @@ def _columns(levels: Sequence[int], lines: Sequence[tuple[int, int]]) -> list[li
         """The mean height of a node's neighbours; its own where it has none."""
         return float(np.mean(height[neighbours[k] or [k]]))
 
-    for sweep in range(6):  # to the right and to the left in turn, each node to the mean of its neighbours
+    for sweep in range(6):  # alternately to the right and to the left
         for column in columns if sweep % 2 == 0 else columns[::-1]:
             if sweep > 0:
                 column.sort(key=centre)
-            for place, k in enumerate(column):
-                height[k] = place - 0.5 * len(column)
+            for row, k in enumerate(column):
+                height[k] = row - 0.5 * len(column)
     return columns
 
 
-def _places(columns: list[list[int]], labels: Sequence[str]) -> tuple[Array, Array, Array, tuple[float, float]]:
-    """Where nodes stand and where their column's labels end, in inches; the width and height of the figure."""
+def _positions(columns: list[list[int]], labels: Sequence[str]) -> tuple[Array, Array, Array, tuple[float, float]]:
+    """Coordinates x, y of the nodes and x of the end of their column's labels, in inches; the size of the figure."""
     x, y, ends = np.zeros((3, len(labels)))
-    tallest, left = max((len(column) for column in columns), default=1), 0.0
+    tallest, offset = max((len(column) for column in columns), default=1), 0.0
     for column in columns:
-        x[column] = left
+        x[column] = offset
         y[column] = -_ROW * (np.arange(len(column)) + 0.5 * (tallest - len(column)))
-        ends[column] = left + 0.2 + _LETTER * max(len(labels[k]) for k in column)
-        left = float(ends[column[0]]) + _LINES
-    return x, y, ends, (max(left - _LINES + 0.4, 3.0), _ROW * tallest + 0.6)
+        ends[column] = offset + 0.2 + _LETTER * max(len(labels[k]) for k in column)
+        offset = float(ends[column[0]]) + _LINES
+    return x, y, ends, (max(offset - _LINES + 0.4, 3.0), _ROW * tallest + 0.6)
 
 
-def _short(factors: Sequence[str], most: int = 40) -> str:
-    """The factors with signs between them; both ends of long ones, where all have more than ``most`` characters."""
-    half = max(4, (most // max(len(factors), 1) - 1) // 2)
-    whole = " * ".join(factors) or "1"
-    if len(whole) <= most:
-        return whole
+def _short(factors: Sequence[str], limit: int = 40) -> str:
+    """The product as text; factors are abbreviated to their ends where it has more than ``limit`` characters."""
+    half = max(4, (limit // max(len(factors), 1) - 1) // 2)
+    text = " * ".join(factors) or "1"
+    if len(text) <= limit:
+        return text
     return " * ".join(f if len(f) <= 2 * half + 1 else f"{f[:half]}…{f[-half:]}" for f in factors)

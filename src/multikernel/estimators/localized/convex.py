@@ -44,35 +44,35 @@ from multikernel.procedures.kernel_k_means import kernel_k_means, shares_of
 
 
 def _name_of(group: int, kernel: Any) -> str:
-    """What a kernel of a group is called."""
+    """The name of a kernel of a group."""
     return f"group {group}: {kernel}"
 
 
 def _groups(bank: Any) -> int:
-    """How many groups the kernels of a bank are of, which others may be around."""
+    """The number of groups of a localised bank, which may be inside other banks."""
     while not isinstance(bank, LocalizedBank):
         bank = bank.parent if isinstance(bank, IndexedBank) else bank.bank
     return len(bank.left)
 
 
-def _is_rule(given: Any) -> bool:
-    """Whether memberships follow from a function of the samples, or by a clustering that is to be fitted."""
-    return callable(given) or hasattr(given, "predict")
+def _is_rule(memberships: Any) -> bool:
+    """Whether memberships are a function of the samples, or a clustering that is to be fitted."""
+    return callable(memberships) or hasattr(memberships, "predict")
 
 
 def _check(model: LocalizedModel) -> None:
-    given = model.memberships
-    if given is not None and not _is_rule(given) and np.ndim(given) == 0:
+    memberships = model.memberships
+    if memberships is not None and not _is_rule(memberships) and np.ndim(memberships) == 0:
         raise ValueError(
             f"{type(model).__name__}: memberships must be an array, a function of the samples or a clustering with "
-            f"fit and predict, got {given!r}"
+            f"fit and predict, got {memberships!r}"
         )
 
 
 def _grouped(
     model: LocalizedModel, bank: KernelBank, names: Sequence[Any], weight: Array | None = None
 ) -> LocalizedBank:
-    """The kernels of all groups; their names and memberships are published."""
+    """The bank of the kernels of all groups; sets the fitted attributes that describe the groups."""
     try:
         h, rule = _groups_of(model, bank, np.ones(bank.shape[0]) if weight is None else weight)
     except ValueError as error:
@@ -84,22 +84,22 @@ def _grouped(
 
 
 def _groups_of(model: LocalizedModel, bank: KernelBank, weight: Array) -> tuple[Array, Memberships]:
-    """Memberships of the training samples, and the rule for others."""
-    given, n = model.memberships, bank.shape[0]
-    if given is not None and _is_rule(given):
+    """Memberships of the training samples, and the rule for new samples."""
+    memberships, n = model.memberships, bank.shape[0]
+    if memberships is not None and _is_rule(memberships):
         samples = model._samples_bound
         if samples is None:
             raise ValueError(
                 "memberships by a function or a clustering need samples, and there are kernel matrices only: leave "
                 "memberships out, or give them as an array"
             )
-        rule = clone(given).fit(samples) if hasattr(given, "predict") else given
+        rule = clone(memberships).fit(samples) if hasattr(memberships, "predict") else memberships
         h = as_memberships(evaluated(rule, samples), n)
         return h, OfFunction(rule, h.shape[1])
     sizes = np.average(bank.diagonal(), axis=1, weights=weight)
     weights = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0.0) / len(sizes)
-    if given is not None:
-        return (h := as_memberships(given, n)), _nearest(model, bank, weights, h * weight[:, None])
+    if memberships is not None:
+        return (h := as_memberships(memberships, n)), _nearest(model, bank, weights, h * weight[:, None])
     check_memory(float(n) * n, f"the matrix that {n} samples are clustered by", "give memberships as a function")
     generator = np.random.default_rng(drawn_seed(model.random_state))
     count = min(int(model.n_clusters), int(np.count_nonzero(weight)))
@@ -109,24 +109,24 @@ def _groups_of(model: LocalizedModel, bank: KernelBank, weight: Array) -> tuple[
 
 
 def _nearest(model: LocalizedModel, bank: KernelBank, weights: Array, h: Array) -> NearestCentre:
-    """New samples belong to the groups whose centres are near."""
+    """The rule by which new samples belong to the groups with the nearest centres."""
     shares = shares_of(h)
     inner = bank.combine(weights).multiply(np.ascontiguousarray(shares))
     return NearestCentre(bank.reference(), weights, shares, (shares * inner).sum(axis=0), model.temperature)
 
 
 def _finished(model: LocalizedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
-    """The groups that the weights of the samples make: a sample of weight 2 is like two samples."""
+    """The bank of all groups; clusters and centres follow the sample weights, weight 2 counting like two samples."""
     return _grouped(model, bank, model.kernel_names_, weight)
 
 
 def _sketched(model: LocalizedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
-    """For a forecast, groups of equal size stand for clusters, which take the matrix of all samples."""
+    """A bank for forecasts: groups of equal size replace clusters, which would take the matrix of all samples."""
     if model.memberships is not None:
         return _finished(model, bank, weight)
     groups = min(int(model.n_clusters), bank.shape[0])
     h = np.eye(groups)[np.arange(bank.shape[0]) % groups]
-    return LocalizedBank.of(bank, h, OfFunction(None, groups))  # no new sample will ask for its group
+    return LocalizedBank.of(bank, h, OfFunction(None, groups))  # never evaluated: a forecast has no new samples
 
 
 def _against(model: LocalizedModel, Z: Any) -> KernelBank:
@@ -136,7 +136,7 @@ def _against(model: LocalizedModel, Z: Any) -> KernelBank:
 
 
 def _of_new(model: LocalizedModel, X: Any) -> Any:
-    """Kernels with the training samples become those of the groups."""
+    """Kernels of new samples against the training samples become kernels of the groups."""
     if isinstance(X, BankRows):
         X = X.bank.block(X.rows, slice(None) if model._rows is None else model._rows)
     if isinstance(X, KernelBank) and not isinstance(X, LocalizedBank):
@@ -145,7 +145,7 @@ def _of_new(model: LocalizedModel, X: Any) -> Any:
 
 
 def _localised(model: LocalizedModel, bank: KernelBank) -> LocalizedBank:
-    """The kernels of the groups of new samples whose kernels with the training samples are given."""
+    """The kernels of the groups, from kernels between new samples and the training samples."""
     rule, h = _rule(model), np.ascontiguousarray(model.memberships_.T)
     if not isinstance(rule, NearestCentre):
         raise ValueError(f"{type(model).__name__}: memberships by a function need samples, not kernel matrices")
@@ -169,7 +169,7 @@ def _rule(model: LocalizedModel) -> Memberships:
 
 
 def _domain(model: LocalizedModel, bank: Any) -> Domain:
-    """A ball for the weights of each group; a ``BankCost`` knows no groups, and is one of a single one."""
+    """A ball for the weights of each group; a ``BankCost`` has no groups and is treated as a single one."""
     if isinstance(bank, BankCost):
         groups, m = (1, 1)
     else:
@@ -178,7 +178,7 @@ def _domain(model: LocalizedModel, bank: Any) -> Domain:
 
 
 def _sizes(model: LocalizedModel, bank: KernelBank) -> KernelBank | None:
-    """Of the kernels that the user gave: those of a small group are small, as they should be."""
+    """The user's kernels, whose sizes are compared; the kernels of a small group are small without harm."""
     if isinstance(bank, LocalizedBank):
         return bank.whole
     return bank
@@ -273,11 +273,11 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
         "auto" is "block_norm", the update in closed form of Kloft and others in each group.
     random_state : int, RandomState or None
-        Of the clusters.
+        The seed of the clusters.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
+        Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -289,23 +289,24 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -319,7 +320,7 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float or array (problems,), a value that the optimum is not below
+    objective_bound_ : float or array (problems,), a lower bound of the optimum
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
@@ -381,7 +382,7 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
     p : finite float >= 1, default 2.0
         The norm of each group's ball; 1 selects few kernels in each group.
     random_state : int, RandomState or None
-        Of the clusters.
+        The seed of the clusters.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
         "auto" is "block_norm", the update in closed form of Kloft and others in each group.
     tol : float, default 1e-4
@@ -389,21 +390,22 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
     max_iter : int, default 1000
         Support vector machines solved at most.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -415,7 +417,7 @@ class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below
+    objective_bound_ : float, a lower bound of the optimum
     duality_gap_ : float, the relative gap of ``objective_``
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``

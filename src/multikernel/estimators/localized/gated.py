@@ -1,4 +1,4 @@
-"""Kernels that count more or less by learned functions of the sample."""
+"""Kernels whose weights at a sample are learned functions of the sample: gates."""
 
 from __future__ import annotations
 
@@ -38,9 +38,10 @@ from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
 @dataclass(frozen=True, eq=False)
 class GatedSum(Combination):
-    """K(theta) = sum of theta_pk e_pk(x) k_k(x, z) e_pk(z) over problems p and kernels k, with the gates e_p of each.
+    """K(theta) = sum of theta_pk e_pk(x) k_k(x, z) e_pk(z) over problems p and kernels k, with e_p the gates of p.
 
-    The bank holds the samples beside the kernels. The weights of a problem are one for its own gates, else zero.
+    The bank holds the samples beside the kernels. The weights theta of a problem are one for the gates of this problem
+    and zero for the gates of the others.
     """
 
     gates: Gates
@@ -52,15 +53,15 @@ class GatedSum(Combination):
         return Linear().pullback(self._gated(bank), theta, A)
 
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
-        """Of each kernel, whatever the problem whose gates are in use."""
-        each = Linear().shares(self._gated(bank), theta, C)
-        return each.reshape(-1, len(bank), *each.shape[1:]).sum(axis=0)
+        """The share of each kernel: the sum of its shares behind the gates of all problems."""
+        shares = Linear().shares(self._gated(bank), theta, C)
+        return shares.reshape(-1, len(bank), *shares.shape[1:]).sum(axis=0)
 
     def n_parameters(self, bank: KernelBank) -> int:
         return len(self.gates.slopes) * len(bank)
 
     def _gated(self, bank: KernelBank) -> KernelBank:
-        """Every kernel behind the gates of every problem."""
+        """The bank of every kernel behind the gates of every problem."""
         features = _featured(bank)
         m = len(bank)
         number = np.arange(self.n_parameters(bank))
@@ -77,7 +78,7 @@ class GatedSum(Combination):
 
 
 def _finished(model: GatedModel, bank: KernelBank, weight: Array | None) -> KernelBank:
-    """The bank also holds the samples, standardised, which the gates look at."""
+    """The bank together with the standardised samples, of which the gates are functions."""
     samples = model._samples_bound
     if not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
         raise ValueError(
@@ -95,14 +96,14 @@ def _against(model: GatedModel, Z: Any) -> KernelBank:
 
 
 def _features(bank: KernelBank) -> Array:
-    """The features of a bank's samples; of some of them where kernels follow the sample that they are of."""
+    """The features of a bank's samples; for an indexed bank those of its rows."""
     if isinstance(bank, IndexedBank):
         return _features(bank.parent)[bank.rows]
     return _featured(bank).rows
 
 
 def _featured(bank: KernelBank) -> FeaturedSamples:
-    """The features of a bank that ``_finished`` made."""
+    """The samples that ``_finished`` added to a bank."""
     return cast(FeaturedSamples, cast(MappedBank, bank).samples)
 
 
@@ -145,16 +146,16 @@ def _learn(
 
 
 def _publish(model: GatedModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-    found = [cast(GateWeights, each.weights) for each in fitted]
-    gates = Gates(model.gates, np.stack([f.slopes for f in found]), np.stack([f.levels for f in found]))
+    gate_weights = [cast(GateWeights, solution.weights) for solution in fitted]
+    gates = Gates(model.gates, np.stack([f.slopes for f in gate_weights]), np.stack([f.levels for f in gate_weights]))
     coef, intercept = np.atleast_2d(model.dual_coef_), np.atleast_1d(model.intercept_)
-    own = np.kron(np.eye(len(found)), np.ones(len(bank)))
-    model.predictor_ = KernelPredictor.of(bank, coef, intercept, own, GatedSum(gates))
+    weights = np.kron(np.eye(len(gate_weights)), np.ones(len(bank)))
+    model.predictor_ = KernelPredictor.of(bank, coef, intercept, weights, GatedSum(gates))
 
 
 def _default_kernels(model: GatedModel) -> KernelFamily:
-    each = polynomials((1, 2)) + rbf_grid(np.logspace(-2, 0, 3))
-    return Kernels(tuple(kernel.normalized() for kernel in each))
+    family = polynomials((1, 2)) + rbf_grid(np.logspace(-2, 0, 3))
+    return Kernels(tuple(kernel.normalized() for kernel in family))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -177,7 +178,7 @@ class GatedModel(KernelEstimator):
         return tags
 
     def gating(self, X: Any) -> Array:
-        """How far the gate of each kernel is open at samples: shape (len(X), m), or (len(X), m, problems).
+        """The value of the gate of each kernel at samples: shape (len(X), m), or (len(X), m, problems).
 
         Parameters
         ----------
@@ -188,10 +189,10 @@ class GatedModel(KernelEstimator):
         gates = cast(GatedSum, predictor.combination).gates
         rows = [gates.of(_featured(bank).rows) for bank in self.banks(X)]
         problems = len(predictor.weights)
-        found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
+        openings = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
         if problems == 1:
-            return found[:, :, 0]
-        return found
+            return openings[:, :, 0]
+        return openings
 
 
 def gated_method(machine: Callable[[Any], Machine], search: Search) -> Method:
@@ -210,8 +211,8 @@ def _squared_hinge(model: GatedModel) -> Machine:
     return SquaredHingeMachine(C=model.C, fit_intercept=model.fit_intercept, tol=model.tol)
 
 
-def _loss_weights(model: GatedModel, name: str, whole: Samples) -> Array:
-    return loss_weights(whole.size, 1.0)
+def _loss_weights(model: GatedModel, name: str, samples: Samples) -> Array:
+    return loss_weights(samples.size, 1.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -247,11 +248,11 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     n_init : int, default 1
         How many starts; in the first all gates are equal, the others are random.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
+        Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -259,15 +260,16 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -311,8 +313,8 @@ def _ridge_machine(model: GatedModel) -> Machine:
     return RidgeMachine(model.alpha, model.fit_intercept)
 
 
-def _ridges(model: GatedModel, name: str, whole: Samples) -> Array:
-    return ridges(whole.size)
+def _ridges(model: GatedModel, name: str, samples: Samples) -> Array:
+    return ridges(samples.size)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -325,10 +327,10 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
     Parameters
     ----------
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
-        as ``alpha_``.
+        The ridge, which is added to the diagonal of the kernel; "auto" takes the value of least held-out error,
+        published as ``alpha_``.
     fit_intercept : bool, default True
-        Whether the mean of the target is taken off first and is the intercept.
+        Whether the mean of the target is subtracted first and becomes the intercept.
     kernels : kernel, its name, list or dict of kernels, or KernelFamily
         By default polynomials of degrees 1 and 2 and Gaussians of three widths on all features, normalised; the
         features should be standardised. The gates look at all features, whatever the kernels are on.
@@ -343,15 +345,16 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
     n_init : int, default 1
         How many starts; in the first all gates are equal, the others are random.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------

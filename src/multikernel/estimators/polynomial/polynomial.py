@@ -62,7 +62,7 @@ def _combination(model: PolynomialModel) -> Combination:
 
 
 def _domain(model: PolynomialModel, size: int) -> Domain:
-    """Where so many weights live; those of free products may have a ball of their own."""
+    """The domain of ``size`` weights; those of free products may have a separate ball."""
     if model.penalty is not None:
         return Orthant(model.penalty, 2)
     m = size - len(model.free)
@@ -90,9 +90,9 @@ def _check(model: PolynomialModel) -> None:
         )
 
 
-def _candidates(model: PolynomialModel, name: str, whole: Samples) -> Array:
+def _candidates(model: PolynomialModel, name: str, samples: Samples) -> Array:
     combination = _combination(model)
-    return ridges(combined_size(combination, _domain(model, combination.n_parameters(whole.bank)), whole))
+    return ridges(combined_size(combination, _domain(model, combination.n_parameters(samples.bank)), samples))
 
 
 def _default_kernels(model: PolynomialModel) -> KernelFamily:
@@ -106,9 +106,9 @@ def _cost(model: PolynomialModel, bank: BankCost, task: Task) -> Cost:
     if model.solver not in ("auto", "trust_region") or model.free or model.tied is not None:
         return one_matrix(model, bank, task)
     ball = as_separable(_domain(model, bank.m))
-    few = bank.features is not None and 2 * bank.features <= bank.n
-    if model.degree == 1 and task.target.ndim == 1 and ball is not None and not few:
-        # Some five machines are factored in alternation: of squared losses every sample is a support vector.
+    few_features = bank.features is not None and 2 * bank.features <= bank.n
+    if model.degree == 1 and task.target.ndim == 1 and ball is not None and not few_features:
+        # The alternation factorises about five machines: with squared losses every sample is a support vector.
         return support(bank, ball, model.tol) + 5.0 * ridge(replace(bank, sweep=NONE))
     return model.n_init * polynomial_cost(bank, model.degree)
 
@@ -123,7 +123,7 @@ def _learn(model: PolynomialModel, bank: KernelBank, task: Task, earlier: Fitted
 
 
 def _solve(model: PolynomialModel, problem: Problem, start: Start | None, observe: Observer) -> Learned:
-    """The problem in its own units."""
+    """Solve the problem in its own units."""
     return polynomial_mkl(
         problem,
         solver=model.solver,
@@ -145,8 +145,8 @@ def _check_sums(model: PolynomialModel) -> None:
 
 
 def _finished(model: PolynomialModel, bank: KernelBank, weight: Array | None) -> KernelBank:
-    """The bank is that of the kernels, and free products have names as well."""
-    size = _combination(model).n_parameters(bank)  # which refuses products of kernels that are not there
+    """The bank of the kernels, unchanged; the names of free products are added to those of the kernels."""
+    size = _combination(model).n_parameters(bank)  # raises ValueError for products of kernels that do not exist
     if size > len(bank):
         names = model.kernel_names_
         products = [" * ".join(str(names[k]) for k in product) for product in model.free]
@@ -218,8 +218,9 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
         ``kernels.linear_features()`` alone leaves out the lower degrees, and costs less where there are far fewer
         features than samples: all is then done with their monomials.
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error. To multiply alpha
-        by c^degree, and radius and offset by c, leaves the predictor what it is: of these one is enough to be searched.
+        The ridge, which is added to the diagonal of the kernel; "auto" takes the value of least held-out error.
+        Multiplying alpha by c^degree, and radius and offset by c, does not change the predictor: it is enough to search
+        one of them.
     degree : int >= 1, default 2
     norm : float >= 1, default 2
     radius : float >= 0, default 1.0
@@ -227,8 +228,8 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
     offset : float >= 0 or array (m,), default 1.0
         The centre of the ball: 1 is the uniform combination. The best weights are nowhere below it.
     penalty : float > 0 or None, default None
-        Takes the place of the ball; norm, radius and offset have no meaning then. From some strength on all weights of
-        degree 2 are zero, and a warning says from which.
+        Replaces the ball; norm, radius and offset then have no meaning. For degree 2, all weights are zero from some
+        strength on, which a warning states.
     solver : {"auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound"}, default "auto"
         "auto" is what is fastest: for degree 1 an interior point method or, of few features, one of those below; else a
         trust region method on the sphere for the 2-norm and up to 50 kernels, and quasi-Newton otherwise. Those by name
@@ -240,37 +241,37 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
         Takes the place of ``degree``: K(theta) is the sum of the products of these kernels, each with the product of
         their weights, so that ((0,), (0, 1), (2, 2)) is theta_0 K_0 + theta_0 theta_1 K_0 o K_1 + theta_2^2 K_2 o K_2.
     free : tuples of kernel numbers, default ()
-        Entrywise products of kernels with a weight of their own: ((0, 1), (2, 2, 3)) adds theta_m K_0 o K_1 and
+        Entrywise products of kernels with separate weights: ((0, 1), (2, 2, 3)) adds theta_m K_0 o K_1 and
         theta_{m+1} K_2 o K_2 o K_3 to the power. Their weights follow those of the m kernels, in the same ball.
     free_radius : float >= 0 or None, default None
-        The weights of the free products are in a ball of their own, of this radius and of the same norm and offset.
+        The weights of the free products are in a separate ball, of this radius and of the same norm and offset.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     n_init : int, default 1
-        How many starts where the problem is not convex: the central weights, the solution for the degree below, near
-        single kernels, random.
+        How many starts where the problem is not convex: the central weights, the solution for the next lower degree,
+        points near single kernels, and random points.
     tol : float, default 1e-4
         Relative duality gap, or relative stationarity, at which to stop.
     max_iter : int, default 1000
         Ridge regressions solved at most, from each start.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -280,13 +281,13 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below; where there is a ``duality_gap_``
+    objective_bound_ : float, a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, ``objective_ - objective_bound_`` where the problem is convex in theta or in theta^degree,
         relative to ``objective_``; of a ball, and with a penalty for degree 1, relative to what the kernels explain
         where that is less: the distance of ``objective_`` to its value |y|^2 / alpha without kernels (y less its mean)
     stationarity_ : float, elsewhere: what other weights could gain to first order, relative to the same
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
-    converged_ : bool, whether the one of these that there is is at most ``tol``
+    converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way
 
@@ -321,14 +322,14 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     kernels, alpha, degree, norm, radius, offset, penalty, solver, tied, free, free_radius, n_init, tol, max_iter :
         as in PolynomialMKLRegressor
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     fit_intercept : bool, default True
-        Whether the labels lose their mean first, which is the intercept.
+        Whether the mean of the labels is subtracted first and becomes the intercept.
     multiclass : {"ovr", "ovo", "shared"}, default "ovr"
         One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
         column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+        Factors of the squared losses of the samples of each class, as in scikit-learn.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -336,23 +337,24 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -364,7 +366,7 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     objective_ : float or array (problems,)
     duality_gap_ or stationarity_ : float, the largest over the problems
     kernel_names_ : array (m,), and the names of free products behind them
-    converged_ : bool, whether the one of these that there is is at most ``tol``
+    converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way
 

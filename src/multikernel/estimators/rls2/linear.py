@@ -16,7 +16,7 @@ from multikernel.estimators.binding import Binder, Binding, bound_given
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
-from multikernel.estimators.posterior import FeaturePosterior, Posterior, alpha_of, posed
+from multikernel.estimators.posterior import FeaturePosterior, Posterior, alpha_of, ridge_problem
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
@@ -87,7 +87,7 @@ def _of_given(model: ScaledModel, X: Any, binder: Binder) -> KernelBank:
 
 
 def _of_samples(model: ScaledModel, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
-    """The features as they are, also where they are more than the samples."""
+    """The bank of the features themselves, also where there are more features than samples."""
     p = X.shape[1]
     model.kernel_names_ = np.array(family_of(model).resolve(features_of(model, X)).names, dtype=object)
     F = X.astype(np.float64, copy=False)
@@ -113,14 +113,14 @@ def _learn(
     task: Task,
     earlier: Fitted | None,
     observe: Observer,
-    further: Array | None = None,
+    unlabeled_sums: Array | None = None,
 ) -> Learned:
-    """``further``: the sum of the self-values of every kernel over the further inputs."""
+    """``unlabeled_sums`` are the sums of the self-values of every kernel over the unlabeled inputs."""
     return linear_rls2(
         cast(FactorBank, bank).F,
         task.target,
         model.alpha,
-        factors(model, bank, task, further),
+        factors(model, bank, task, unlabeled_sums),
         fit_intercept=model.fit_intercept,
         tol=model.tol,
         max_iter=model.max_iter,
@@ -131,22 +131,22 @@ def _learn(
 
 
 def _publish(model: ScaledModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-    """The coefficients of the features are the predictor: no training sample is kept."""
+    """Set the predictor, which has the coefficients of the features and keeps no training sample."""
     publish_scaling(model, bank, fitted, single)
     coef = np.stack([cast(Array, cast(LinearWeights, f.weights).coef) for f in fitted])
     model.coef_ = coef[0] if single else coef
-    nobody = np.empty(0, dtype=np.intp)
+    no_rows = np.empty(0, dtype=np.intp)
     model.predictor_ = LinearPredictor(
-        bank.reference(nobody), nobody, bank.shape[1], coef, np.atleast_1d(model.intercept_)
+        bank.reference(no_rows), no_rows, bank.shape[1], coef, np.atleast_1d(model.intercept_)
     )
 
 
 def _posterior(model: ScaledModel, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
-    """Of the features with a weight."""
-    weights = [scaled_weights(model, each) for each in fitted]
-    features = tuple(np.flatnonzero(each) for each in weights)
-    roots = tuple(np.sqrt(each[kept]) for each, kept in zip(weights, features, strict=True))
-    problems = tuple(posed(model, each) for each in fitted)
+    """The posterior of the features with a positive weight."""
+    weights = [scaled_weights(model, f) for f in fitted]
+    features = tuple(np.flatnonzero(row) for row in weights)
+    roots = tuple(np.sqrt(row[columns]) for row, columns in zip(weights, features, strict=True))
+    problems = tuple(ridge_problem(model, f) for f in fitted)
     return FeaturePosterior(problems, model.fit_intercept, bank.shape[0], features, roots, cast(FactorBank, bank).F)
 
 
@@ -193,19 +193,19 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
         ``fit`` as ``unlabeled``; or 1. A feature that is zero has factor 0 and coefficient 0.
         Columns are not centred: standardise X before where its features have means.
     fit_intercept : bool, default True
-        Whether the mean of the target is taken off first and is the intercept.
+        Whether the mean of the target is subtracted first and becomes the intercept.
     tol : float, default 1e-4
         The relative duality gap that counts as converged; what is reached is far smaller.
     max_iter : int, default 10000
         Looks at all features at most; between two of them, up to 32 features enter the active set.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -218,7 +218,7 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
     kernel_names_ : array (p,)
     dual_coef_ : array (n,), (y - mean - X a) / alpha
     objective_ : float
-    objective_bound_ : float, a value that the optimum is not below
+    objective_bound_ : float, a lower bound of the optimum
     duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
@@ -277,9 +277,9 @@ class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
         "fisher": s_j is one over the sum of the variances of feature j in the two classes; "fisher_root": the root of
         that, with the variances of samples.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+        Factors of the squared losses of the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -287,24 +287,25 @@ class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     alpha : float > 0 or "auto", default "auto"
         With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them. "auto" takes
         the value of least held-out error, published as ``alpha_``.
     fit_intercept : bool, default True
-        Whether the mean of the target is taken off first and is the intercept.
+        Whether the mean of the target is subtracted first and becomes the intercept.
     tol : float, default 1e-4
         The relative duality gap that counts as converged; what is reached is far smaller.
     max_iter : int, default 10000
         Looks at all features at most; between two of them, up to 32 features enter the active set.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes

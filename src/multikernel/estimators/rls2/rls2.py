@@ -53,14 +53,14 @@ def _learn(
     task: Task,
     earlier: Fitted | None,
     observe: Observer,
-    further: Array | None = None,
+    unlabeled_sums: Array | None = None,
 ) -> Learned:
-    """``further``: the sum of the self-values of every kernel over the further inputs."""
+    """``unlabeled_sums`` are the sums of the self-values of every kernel over the unlabeled inputs."""
     return rls2(
         bank,
         task.target,
         model.alpha,
-        factors(model, bank, task, further),
+        factors(model, bank, task, unlabeled_sums),
         fit_intercept=model.fit_intercept,
         mode=model.mode,
         tol=model.tol,
@@ -86,26 +86,26 @@ def _learn_sums(
     model: ScaledModel,
     bank: LowRankBank,
     task: Task,
-    held: tuple[Moments, ...],
+    sums_of_folds: tuple[Moments, ...],
     fit_intercept: bool,
     sample: SampleTask,
     earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
-    """The steps begin at the weights for a sample."""
+    """Learn from sums; the first fit starts at the weights for a sample of the rows."""
     if earlier is None and model.scaling == "trace" and model.mode == "certified":
-        few, own, _ = sample
-        found = rls2(
-            few,
-            own.target,
+        sample_bank, sample_task, _ = sample
+        learned = rls2(
+            sample_bank,
+            sample_task.target,
             model.alpha,
-            scaling_factors(model.scaling, few, own.target, None, own.sample_weight),
+            scaling_factors(model.scaling, sample_bank, sample_task.target, None, sample_task.sample_weight),
             tol=model.tol,
             max_iter=model.max_iter,
-            sample_weight=own.sample_weight,
+            sample_weight=sample_task.sample_weight,
         )
-        earlier = Fitted(own.rows, *found)
-    return learned_like_samples(model, bank, task, held, fit_intercept, sample, earlier, observe)
+        earlier = Fitted(sample_task.rows, *learned)
+    return learned_like_samples(model, bank, task, sums_of_folds, fit_intercept, sample, earlier, observe)
 
 
 # -- the estimators ----------------------------------------------------------------------------------------------------
@@ -156,7 +156,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
         s_k = 1 / tr K_k; or one over the sum of the self-values of the training samples and of further ones
         (``unlabeled`` in ``fit``); or 1. A kernel that is zero has factor 0 and weight 0.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     mode : {"certified", "paper", "conjugate"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
         small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
@@ -168,21 +168,21 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     max_iter : int, default 200
         Steps at most.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     dual_coef_ : array (n,), or (t, n) for t targets; f(x) = sum_k d_k s_k sum_i dual_coef_i k_k(x_i, x) + intercept_
     intercept_ : float or array (t,)
     objective_ : float
-    objective_bound_ : float, a value that the optimum is not below
+    objective_bound_ : float, a lower bound of the optimum
     duality_gap_ : float, ``objective_ - objective_bound_`` relative to ``objective_`` or to what the kernels explain,
         its distance to the value |y|^2 / 2 without kernels (y less its mean), whichever is smaller
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
@@ -265,7 +265,7 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
         One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
         column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+        Factors of the squared losses of the samples of each class, as in scikit-learn.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -273,10 +273,11 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
@@ -286,7 +287,7 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
         Scaled kernels have trace 1, so values of interest lie between 1e-6 and 1; ``multikernel.path`` follows them.
         "auto" takes the value of least held-out error, published as ``alpha_``.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     mode : {"certified", "paper", "conjugate"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
         small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
@@ -298,16 +299,16 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     max_iter : int, default 200
         Steps at most.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes

@@ -1,4 +1,4 @@
-"""What all RLS2 estimators have in common: kernels are scaled first, and the weights are those of the scaled kernels.
+"""The scaling of kernels, which all RLS2 estimators share: the learned weights are those of the scaled kernels.
 
 The predictor's kernel is sum_k d_k s_k K_k, with the learned weights d and factors s that ``scaling`` names.
 """
@@ -23,7 +23,7 @@ from multikernel.procedures.rls2 import ScaledWeights, scaling_factors
 
 
 def fit_scaled(model: ScaledModel, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any) -> Any:
-    """Fit, where ``unlabeled`` are further inputs, on which the factors of ``scaling="transductive"`` depend."""
+    """Fit a model; the factors of ``scaling="transductive"`` also depend on the inputs ``unlabeled``."""
     model.check_parameters()
     if unlabeled is not None and model.scaling != "transductive":
         raise ValueError(
@@ -33,18 +33,18 @@ def fit_scaled(model: ScaledModel, X: Any, y: Any, sample_weight: Any, unlabeled
     return fit_model(model, X, y, sample_weight, groups, unlabeled=unlabeled)
 
 
-def learner(model: ScaledModel, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
-    """How every problem of a fit is learned: they share the self-values of the further inputs."""
-    unlabeled = given.get("unlabeled")
-    further = None
+def learner(model: ScaledModel, bank: KernelBank, target: Array, X: Any, fit_arguments: dict[str, Any]) -> Learner:
+    """The learner of all problems of a fit, which share the self-values of the unlabeled inputs."""
+    unlabeled = fit_arguments.get("unlabeled")
+    unlabeled_sums = None
     if unlabeled is not None:
-        further = _self_values(model, bank, X, unlabeled).sum(axis=1)
+        unlabeled_sums = _self_values(model, bank, X, unlabeled).sum(axis=1)
     learn: Callable[..., Learned] = model._method.learn
-    return partial(learn, further=further)
+    return partial(learn, unlabeled_sums=unlabeled_sums)
 
 
 def _self_values(model: ScaledModel, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
-    """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
+    """k_k(x, x) of the unlabeled inputs, shape (m, n_u): evaluated, or given by the user who also gives kernels."""
     if not is_given(model, X):
         return bank.self_values(samples_of(model, unlabeled))
     values = np.asarray(unlabeled, dtype=float)
@@ -56,26 +56,26 @@ def _self_values(model: ScaledModel, bank: KernelBank, X: Any, unlabeled: Any) -
     return values
 
 
-def factors(model: ScaledModel, bank: KernelBank, task: Task, further: Array | None) -> Array:
-    """s of every kernel; ``further`` is the sum of its self-values over the further inputs."""
-    if model.scaling == "transductive" and further is None:
+def factors(model: ScaledModel, bank: KernelBank, task: Task, unlabeled_sums: Array | None) -> Array:
+    """The factor s of every kernel; ``unlabeled_sums`` has the sum of its self-values over the unlabeled inputs."""
+    if model.scaling == "transductive" and unlabeled_sums is None:
         raise ValueError(
             f"{type(model).__name__}: scaling='transductive' needs the further inputs, fit(X, y, unlabeled=...); "
             "for a path or a search scale the bank itself, bank.scaled(factors), and use scaling='none'"
         )
     rule = "trace" if model.scaling == "norm" else model.scaling
-    return scaling_factors(rule, bank, task.target, further, task.sample_weight)
+    return scaling_factors(rule, bank, task.target, unlabeled_sums, task.sample_weight)
 
 
-def _candidates(model: ScaledModel, name: str, whole: Samples) -> Array:
-    """In units of the scaled kernels' mean self-value, which for those of trace 1 is 1 / n."""
+def _candidates(model: ScaledModel, name: str, samples: Samples) -> Array:
+    """Candidates of alpha: multiples of the scaled kernels' mean self-value, which is 1 / n for kernels of trace 1."""
     if model.scaling == "none":
-        return ridges(whole.size)
-    return ridges(1.0 / float(whole.share.sum()))
+        return ridges(samples.size)
+    return ridges(1.0 / float(samples.share.sum()))
 
 
 def unscaled(model: ScaledModel, bank: KernelBank) -> KernelBank | None:
-    """Sizes of kernels matter where they are not brought to one size."""
+    """The bank where kernels are not scaled, so that their sizes matter; else None."""
     if model.scaling == "none":
         return bank
     return None
@@ -115,17 +115,18 @@ class ScaledModel(RidgeModel):
         -------
         array (len(X), m), or (len(X), m, problems) for several classes or targets
         """
-        added = self.contributions(X)
+        contributions = self.contributions(X)
         root = np.sqrt(self.weights_ * self.scaling_).T
-        if added.ndim > root.ndim + 1:
+        if contributions.ndim > root.ndim + 1:
             root = root[:, None]
-        return np.divide(added, root, out=np.zeros_like(added), where=np.broadcast_to(root > 0, added.shape))
+        positive = np.broadcast_to(root > 0, contributions.shape)
+        return np.divide(contributions, root, out=np.zeros_like(contributions), where=positive)
 
     def kernel(self, X: Any, Z: Any = None) -> Array:
         """The kernel of both layers, sum_k s_k g_k(x) g_k(z) of the functions g_k of the first layer.
 
-        That is the kernel of the second layer at the outputs of the first; ``kernel_matrix`` is sum_k d_k s_k K_k, with
-        which the same function is ridge regression.
+        That is the kernel of the second layer at the outputs of the first. ``kernel_matrix`` is sum_k d_k s_k K_k:
+        ridge regression with that kernel is the same function.
 
         Parameters
         ----------
@@ -135,9 +136,9 @@ class ScaledModel(RidgeModel):
         -------
         array (len(X), len(Z)), or (len(X), len(Z), problems)
         """
-        one = self.first_layer(X)
-        other = one if Z is None else self.first_layer(Z)
-        if one.ndim == 2:
-            return np.asarray((one * self.scaling_) @ other.T)
-        scaling = np.broadcast_to(np.atleast_2d(self.scaling_).T, one.shape[1:])
-        return np.einsum("ikp,kp,jkp->ijp", one, scaling, other)
+        outputs = self.first_layer(X)
+        outputs_of_Z = outputs if Z is None else self.first_layer(Z)
+        if outputs.ndim == 2:
+            return np.asarray((outputs * self.scaling_) @ outputs_of_Z.T)
+        scaling = np.broadcast_to(np.atleast_2d(self.scaling_).T, outputs.shape[1:])
+        return np.einsum("ikp,kp,jkp->ijp", outputs, scaling, outputs_of_Z)

@@ -61,8 +61,8 @@ class AverageMKLClassifier(BinaryClassifier):
         The parameter of "margin": 0 is the hard margin, 1 the distance of the class means. "auto" takes the value of
         least held-out error, published as ``lam_``.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
-        problem is over a distribution on each class, which no weight of a sample changes.
+        Factors of C for the samples of each class, as in scikit-learn. "margin" takes no weights: its problem is over a
+        distribution on each class, which no weight of a sample changes.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
@@ -76,23 +76,23 @@ class AverageMKLClassifier(BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast; a rule takes no steps that could be reported.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -103,7 +103,7 @@ class AverageMKLClassifier(BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     C_ or lam_ : float, as given or chosen, of the learner that is used
-    objective_ : None, because a rule solves no problem of its own; an array of these with several problems
+    objective_ : None, because a rule minimises no objective; an array of these with several problems
     duality_gap_ : float, the largest relative gap of the learner over the problems
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
@@ -142,23 +142,23 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
-        as ``alpha_``.
+        The ridge, which is added to the diagonal of the kernel; "auto" takes the value of least held-out error,
+        published as ``alpha_``.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     time_budget : float > 0 or None, default None
         Not used: one linear system is solved, and no kernel is looked at twice.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (t,)
     alpha_ : float, as given or chosen
-    objective_ : None, because a rule solves no problem of its own
+    objective_ : None, because a rule minimises no objective
     duality_gap_ : float, the relative gap of the ridge machine
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether the linear system was solved
@@ -210,12 +210,12 @@ def _best_r2(model: BaselineModel, bank: KernelBank, task: Task, machine: Machin
     return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
 
 
-def _each_alone(model: BaselineModel, bank: KernelBank, task: Task) -> Array:
+def _single_kernels(model: BaselineModel, bank: KernelBank, task: Task) -> Array:
     return np.eye(len(bank))
 
 
-def _alone(method: Method) -> Method:
-    """Each kernel is learned with, alone: so its size does not matter, and it is read many times."""
+def _choosing_kernels(method: Method) -> Method:
+    """The method for rules that compare single kernels: sizes do not matter, and kernels are read many times."""
     return replace(method, sizes=scale_free, reads_kernels_few_times=False, own_folds=True)
 
 
@@ -242,8 +242,8 @@ class BestKernelClassifier(BinaryClassifier):
         The parameter of "margin": 0 is the hard margin, 1 the distance of the class means. "auto" takes the value of
         least held-out error, published as ``lam_``.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
-        problem is over a distribution on each class, which no weight of a sample changes.
+        Factors of C for the samples of each class, as in scikit-learn. "margin" takes no weights: its problem is over a
+        distribution on each class, which no weight of a sample changes.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
@@ -257,20 +257,20 @@ class BestKernelClassifier(BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast; a rule takes no steps that could be reported.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class BestKernelClassifier(BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     C_ or lam_ : float, as given or chosen, of the learner that is used
-    objective_ : None, because a rule solves no problem of its own; an array of these with several problems
+    objective_ : None, because a rule minimises no objective; an array of these with several problems
     duality_gap_ : float, the largest relative gap of the learner over the problems
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
@@ -300,7 +300,7 @@ class BestKernelClassifier(BinaryClassifier):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = _alone(classifier_rule(_best_auc, _each_alone))
+    _method: ClassVar[Method] = _choosing_kernels(classifier_rule(_best_auc, _single_kernels))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -320,18 +320,18 @@ class BestKernelRegressor(RidgeRegressor):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
-        as ``alpha_``.
+        The ridge, which is added to the diagonal of the kernel; "auto" takes the value of least held-out error,
+        published as ``alpha_``.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
 
     Attributes
     ----------
@@ -340,7 +340,7 @@ class BestKernelRegressor(RidgeRegressor):
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (t,)
     alpha_ : float, as given or chosen
-    objective_ : None, because a rule solves no problem of its own
+    objective_ : None, because a rule minimises no objective
     duality_gap_ : float, the relative gap of the ridge machine
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether the linear system was solved
@@ -356,4 +356,4 @@ class BestKernelRegressor(RidgeRegressor):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = _alone(regressor_rule(RuleMKL(_best_r2, ridge_machine, _each_alone)))
+    _method: ClassVar[Method] = _choosing_kernels(regressor_rule(RuleMKL(_best_r2, ridge_machine, _single_kernels)))

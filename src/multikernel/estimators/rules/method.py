@@ -1,7 +1,7 @@
-"""Kernel weights by a rule, then a machine on the weighted kernel: what the estimators of this folder have in common.
+"""The method of the estimators of this folder: kernel weights by a rule, then a machine on the weighted kernel.
 
-A rule does not look at the regularisation of the machine. So the regularisation is chosen on kernels that are weighted
-once, and one decomposition of the weighted kernel serves many ridges.
+A rule does not depend on the regularisation of the machine. So the weights are computed once, the regularisation is
+chosen on the weighted kernel, and one decomposition of it serves many ridges.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class RuleMKL:
     ----------
     weigh : (model, bank, task, machine) -> Weights, the rule
     machine : (model) -> Machine on the weighted kernel
-    tried : (model, bank, task) -> array (r, m)
-        The kernel weights that the regularisation is chosen for, where they are not those of the rule with a ridge
-        machine; of several those count that do best.
-    follows_target : whether the rule depends on the target, so that each training set has weights of its own
+    trial_weights : (model, bank, task) -> array (r, m)
+        The kernel weights for which the regularisation is chosen; by default those of the rule with a ridge machine.
+        Where there are several rows, those of least error count.
+    follows_target : whether the rule depends on the target, so that each training set has separate weights
     """
 
     weigh: Weigh
     machine: Callable[[Any], Machine]
-    tried: Callable[[Any, KernelBank, Task], Array] | None = None
+    trial_weights: Callable[[Any, KernelBank, Task], Array] | None = None
     follows_target: bool = True
 
     def learn(
@@ -84,26 +84,26 @@ class RuleMKL:
     ) -> Learned:
         """The weights, and the machine at them."""
         machine = self.machine(model)
-        with limited(0.5 * seconds_left()):  # the machine needs the rest
+        with limited(0.5 * seconds_left()):  # the machine needs the remaining time
             weights = self.weigh(model, bank, task, machine)
         start = earlier.start.variables if earlier else None
         return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)
 
     def fold(self, model: RuleModel, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:
-        """How the regularisation is tried on one fold: on kernels that are weighted once."""
+        """The fold on which candidates of the regularisation are compared; its kernels are weighted once."""
         tasks = tasks_of(model, train.target, train.weight, train.resampling)
-        tried = [self._weights_tried(model, task.bank(train.bank), task) for task in tasks]
-        return RuleFold(model, name, self.machine, train, test, tasks, tried)
+        trial_weights = [self._trial_weights_of(model, task.bank(train.bank), task) for task in tasks]
+        return RuleFold(model, name, self.machine, train, test, tasks, trial_weights)
 
-    def _weights_tried(self, model: RuleModel, bank: KernelBank, task: Task) -> Array:
-        if self.tried is not None:
-            return self.tried(model, bank, task)
+    def _trial_weights_of(self, model: RuleModel, bank: KernelBank, task: Task) -> Array:
+        if self.trial_weights is not None:
+            return self.trial_weights(model, bank, task)
         return self.weigh(model, bank, task, RidgeMachine()).values[None, :]
 
 
 @dataclass(frozen=True, eq=False)
 class RuleFold(Fold):
-    """The machine at one candidate after the other, on kernels that are weighted once.
+    """The machine at each candidate of a parameter, on kernels that are weighted once.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class RuleFold(Fold):
     machine : (model) -> Machine
     train, test : Samples; the bank of ``test`` is that of its samples against those of ``train``
     tasks : the problems on the training samples
-    tried : array (r, m) for each problem, the kernel weights; as many rows for all
+    trial_weights : array (r, m) for each problem, kernel weights to compare; r is the same for all problems
     """
 
     model: RuleModel
@@ -121,32 +121,32 @@ class RuleFold(Fold):
     train: Samples
     test: Samples
     tasks: Sequence[Task]
-    tried: Sequence[Array]
+    trial_weights: Sequence[Array]
 
-    def errors(self, place: int) -> Array:
-        machine = self.machine(at_candidate(self.model, self.name, self.train, place))
+    def errors(self, index: int) -> Array:
+        machine = self.machine(at_candidate(self.model, self.name, self.train, index))
         of_problems = [self._values(t, machine) for t in range(len(self.tasks))]
-        values = [np.hstack(each) for each in zip(*of_problems, strict=True)]
-        return np.array([self.test.error(self.model, each) for each in values])
+        of_weights = [np.hstack(columns) for columns in zip(*of_problems, strict=True)]
+        return np.array([self.test.error(self.model, values) for values in of_weights])
 
     def _values(self, t: int, machine: Machine) -> list[Array]:
-        """The values of one problem on the test samples, for every weights that are tried."""
-        task, found = self.tasks[t], []
+        """The values of one problem at the test samples, for each row of ``trial_weights``."""
+        task, values = self.tasks[t], []
         for inner, outer in self._grams[t]:
             solved = machine.solve(inner, task.target, None, task.sample_weight)
-            found.append(outer.multiply(as_columns(solved.coef)) + solved.intercept)
-        return found
+            values.append(outer.multiply(as_columns(solved.coef)) + solved.intercept)
+        return values
 
     @cached_property
     def _grams(self) -> list[list[tuple[Gram, Gram]]]:
         """The weighted kernels of every problem: of its training samples, and of the test samples against them."""
-        found = []
-        for task, weights in zip(self.tasks, self.tried, strict=True):
+        grams = []
+        for task, weights in zip(self.tasks, self.trial_weights, strict=True):
             inner = task.bank(self.train.bank).combine_all(weights)
             test = self.test.bank
             outer = test.block(np.arange(test.shape[0]), task.rows).combine_all(weights)
-            found.append(list(zip(inner, outer, strict=True)))
-        return found
+            grams.append(list(zip(inner, outer, strict=True)))
+        return grams
 
 
 # -- classes -----------------------------------------------------------------------------------------------------------
@@ -158,22 +158,22 @@ def _names(model: RuleModel) -> tuple[str, ...]:
     return ("C",)
 
 
-def _candidates(model: RuleModel, name: str, whole: Samples) -> Array:
+def _candidates(model: RuleModel, name: str, samples: Samples) -> Array:
     if name == "lam":
-        return lam_candidates(whole.size)
-    return loss_weights(whole.size)
+        return lam_candidates(samples.size)
+    return loss_weights(samples.size)
 
 
 def learner_cost(model: RuleModel, bank: BankCost, task: Task) -> Cost:
-    """What the machine takes on the weighted kernel, where the rule itself takes nothing."""
+    """The cost of the machine on the weighted kernel, where that of the rule is negligible."""
     if model.learner == "margin":
         return margin(bank)
     return hinge(bank)
 
 
-def classifier_rule(weigh: Weigh, tried: Any = None) -> Method:
+def classifier_rule(weigh: Weigh, trial_weights: Any = None) -> Method:
     """The method of a classifier with this rule: a margin or a hinge machine on the weighted kernel."""
-    rule = RuleMKL(weigh, classification_machine, tried)
+    rule = RuleMKL(weigh, classification_machine, trial_weights)
     return Method(
         learn=rule.learn,
         binding=TEN_POLYNOMIALS,
@@ -186,12 +186,12 @@ def classifier_rule(weigh: Weigh, tried: Any = None) -> Method:
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _ridges(model: RuleModel, name: str, whole: Samples) -> Array:
-    return ridges(whole.size)
+def _ridges(model: RuleModel, name: str, samples: Samples) -> Array:
+    return ridges(samples.size)
 
 
 def ridge_cost(model: RuleModel, bank: BankCost, task: Task) -> Cost:
-    """What kernel ridge regression takes on the weighted kernel, where the rule itself takes nothing."""
+    """The cost of kernel ridge regression on the weighted kernel, where that of the rule is negligible."""
     return ridge(bank)
 
 
@@ -208,9 +208,9 @@ def regressor_rule(rule: RuleMKL) -> Method:
 
 
 class AlphaFreeRegressor(RidgeRegressor):
-    """A regressor whose weights do not look at alpha: the solutions for many alphas follow from one decomposition.
+    """A regressor whose weights do not depend on alpha: solutions for many alphas follow from one decomposition.
 
-    Paths and searches ask for them together (``FitsManyAlphas``).
+    Paths and searches compute them together (``FitsManyAlphas``).
     """
 
     _rule: ClassVar[RuleMKL]
@@ -231,16 +231,16 @@ class AlphaFreeRegressor(RidgeRegressor):
     def fit_folds(
         self, bank: KernelBank, target: Array, alphas: Sequence[float], folds: Sequence[tuple[Array, Array]]
     ) -> list[list[tuple[Fitted, Array]]]:
-        """For each fold and alpha the fit on the training rows and its values at the test rows, shape (rows, t)."""
+        """For each fold and alpha the fit to the training rows, and its values at the test rows, shape (rows, t)."""
         if bank.local and not self._rule.follows_target:
-            every = Task(np.arange(len(target)), target)
-            weights = self._rule.weigh(self, bank, every, RidgeMachine(fit_intercept=self.fit_intercept))
+            task_of_all = Task(np.arange(len(target)), target)
+            weights = self._rule.weigh(self, bank, task_of_all, RidgeMachine(fit_intercept=self.fit_intercept))
             trains = [train for train, _ in folds]
-            held = solve_folds(bank.combine(weights.values), target, alphas, trains, self.fit_intercept)
-            if held is not None:
+            held_out = solve_folds(bank.combine(weights.values), target, alphas, trains, self.fit_intercept)
+            if held_out is not None:
                 return [
                     [(Fitted(np.arange(len(train)), weights, h.solution), as_columns(h.values)[test]) for h in fold]
-                    for fold, (train, test) in zip(held, folds, strict=True)
+                    for fold, (train, test) in zip(held_out, folds, strict=True)
                 ]
         return [self._fit_fold(bank, target, alphas, train, test) for train, test in folds]
 

@@ -1,4 +1,4 @@
-"""Weights in proportion to what each kernel predicts alone (Tanabe, Ho, Nguyen and Kawasaki 2008)."""
+"""Weights in proportion to how well each kernel predicts alone (Tanabe, Ho, Nguyen and Kawasaki 2008)."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _weigh_by_accuracy(model: ProportionalModel, bank: KernelBank, task: Task, m
     return proportional(scores, threshold)
 
 
-def _tried_classes(model: ProportionalModel, bank: KernelBank, task: Task) -> Array:
+def _trial_weights_of_classes(model: ProportionalModel, bank: KernelBank, task: Task) -> Array:
     return _weigh_by_accuracy(model, bank, task, RidgeMachine(kernel_size(bank))).values[None, :]
 
 
@@ -65,15 +65,15 @@ def _accuracy(y: Array, values: Array, sample_weight: Array | None = None) -> fl
 
 
 def _chance(task: Task, folds: Sequence[Fold]) -> float:
-    """The mean accuracy over the folds of naming the larger class of the training samples."""
+    """The mean accuracy, over the folds, of always predicting the larger class of the training samples."""
     if task.sample_weight is None:
         s = np.ones(len(task.target))
     else:
         s = task.sample_weight
     constant = (np.full(len(test), s[train] @ task.target[train]) for train, test in folds)
-    found = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
-    if found:
-        return float(np.mean(found))
+    accuracies = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
+    if accuracies:
+        return float(np.mean(accuracies))
     return 1.0
 
 
@@ -89,7 +89,7 @@ class ProportionalMKLClassifier(BinaryClassifier):
     ----------
     threshold : float in [0, 1) or "chance", default "chance"
         Accuracy that counts as nothing. "chance" is that of always naming the larger class of a training fold. At 0 the
-        weights of kernels that know something and of kernels that know nothing hardly differ.
+        weights of informative and uninformative kernels hardly differ.
     cv : int, splitter or iterable of (train, test) rows, default 5
         A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
     random_state : int, RandomState or None
@@ -104,8 +104,8 @@ class ProportionalMKLClassifier(BinaryClassifier):
         The parameter of "margin": 0 is the hard margin, 1 the distance of the class means. "auto" takes the value of
         least held-out error, published as ``lam_``.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
-        problem is over a distribution on each class, which no weight of a sample changes.
+        Factors of C for the samples of each class, as in scikit-learn. "margin" takes no weights: its problem is over a
+        distribution on each class, which no weight of a sample changes.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
@@ -119,20 +119,20 @@ class ProportionalMKLClassifier(BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast; a rule takes no steps that could be reported.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
 
     Attributes
     ----------
@@ -142,7 +142,7 @@ class ProportionalMKLClassifier(BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     C_ or lam_ : float, as given or chosen, of the learner that is used
-    objective_ : None, because a rule solves no problem of its own; an array of these with several problems
+    objective_ : None, because a rule minimises no objective; an array of these with several problems
     duality_gap_ : float, the largest relative gap of the learner over the problems
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
@@ -181,7 +181,7 @@ class ProportionalMKLClassifier(BinaryClassifier):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = replace(classifier_rule(_weigh_by_accuracy, _tried_classes), own_folds=True)
+    _method: ClassVar[Method] = replace(classifier_rule(_weigh_by_accuracy, _trial_weights_of_classes), own_folds=True)
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def _weigh_by_r2(model: ProportionalModel, bank: KernelBank, task: Task, machine
     return proportional(scores, model.threshold)
 
 
-def _tried_numbers(model: ProportionalModel, bank: KernelBank, task: Task) -> Array:
+def _trial_weights_of_numbers(model: ProportionalModel, bank: KernelBank, task: Task) -> Array:
     machine = RidgeMachine(kernel_size(bank), model.fit_intercept)
     return _weigh_by_r2(model, bank, task, machine).values[None, :]
 
@@ -220,18 +220,18 @@ class ProportionalMKLRegressor(RidgeRegressor):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, published
-        as ``alpha_``.
+        The ridge, which is added to the diagonal of the kernel; "auto" takes the value of least held-out error,
+        published as ``alpha_``.
     fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+        Whether the mean of the targets is subtracted first and becomes the intercept.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
 
     Attributes
     ----------
@@ -240,7 +240,7 @@ class ProportionalMKLRegressor(RidgeRegressor):
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (t,)
     alpha_ : float, as given or chosen
-    objective_ : None, because a rule solves no problem of its own
+    objective_ : None, because a rule minimises no objective
     duality_gap_ : float, the relative gap of the ridge machine
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` is that value
     converged_ : bool, whether the linear system was solved
@@ -271,5 +271,5 @@ class ProportionalMKLRegressor(RidgeRegressor):
     random_state: Seed = None
 
     _method: ClassVar[Method] = replace(
-        regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _tried_numbers)), own_folds=True
+        regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _trial_weights_of_numbers)), own_folds=True
     )

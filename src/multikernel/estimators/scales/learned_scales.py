@@ -25,8 +25,8 @@ from multikernel.procedures.learned_scales.posed import Loss
 Groups = Sequence[Sequence[int | str]]
 
 
-def _whole_task(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
-    """One problem of all samples, also of those of weight zero, which folds hold out like the others."""
+def _task_of_all_samples(model: Model, target: Array, sample_weight: Array | None) -> list[Task]:
+    """One problem of all samples; folds hold out samples of weight zero, too."""
     return [Task(np.arange(len(target)), target, sample_weight)]
 
 
@@ -38,7 +38,7 @@ def _signs_task(model: Model, target: Array, sample_weight: Array | None) -> lis
     """One problem with a column of labels -1 and +1 for each class, or one column for two classes."""
     classes, labels = numbered_labels(model, target)
     signs = signs_of_classes(labels, len(classes))
-    return _whole_task(model, signs, loss_weight(model, target, sample_weight))
+    return _task_of_all_samples(model, signs, loss_weight(model, target, sample_weight))
 
 
 def _labels_of_signs(target: Array) -> Array:
@@ -93,7 +93,7 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
         How many centres; or the error of the kernel matrix that is allowed, from which their number follows. More
         predict better: with 1000, 2000 and 4000 the last step takes about 1, 4 and 14 s for 40,000 samples.
     fit_intercept : bool, default True
-        Whether the mean of the training targets is taken off first and is the intercept.
+        Whether the mean of the training targets is subtracted first and becomes the intercept.
     tol : float, default 1e-2
         Stationarity at which to stop: by how much, relative to the held-out error, a factor e in one parameter would
         change the objective, to first order.
@@ -102,8 +102,8 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     random_state : int, RandomState or None; default 0
         Of the folds, and of the samples that the steps begin on.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
 
@@ -179,7 +179,9 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    _method: ClassVar[Method] = replace(scales_method(_one_label, fit_scales), tasks=_whole_task, several_targets=True)
+    _method: ClassVar[Method] = replace(
+        scales_method(_one_label, fit_scales), tasks=_task_of_all_samples, several_targets=True
+    )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.
@@ -208,7 +210,7 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What the squared errors of each class are multiplied with.
+        Factors of the squared errors of each class.
     loss : "squared" or "logistic", default "squared"
         Of the function that is trained at the end. "logistic" needs an approximation: on centres it is more accurate
         than "squared" where they are few for the classes, takes up to several times as long for the last step, and has
@@ -243,7 +245,7 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
         How many centres; or the error of the kernel matrix that is allowed, from which their number follows. More
         predict better: with 1000, 2000 and 4000 the last step takes about 1, 4 and 14 s for 40,000 samples.
     fit_intercept : bool, default True
-        Whether the mean of the training targets is taken off first and is the intercept.
+        Whether the mean of the training targets is subtracted first and becomes the intercept.
     tol : float, default 1e-2
         Stationarity at which to stop: by how much, relative to the held-out error, a factor e in one parameter would
         change the objective, to first order.
@@ -252,8 +254,8 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     random_state : int, RandomState or None; default 0
         Of the folds, and of the samples that the steps begin on.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
+        current step is completed first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
 

@@ -1,4 +1,4 @@
-"""Scales inside kernels of a distance, learned with kernel ridge regression: what the estimators have in common."""
+"""The method of estimators that learn scales inside kernels of a distance, with kernel ridge regression."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ from multikernel.tuning import SCALES_ONE_THREAD
 
 
 def check(model: ScalesModel) -> None:
-    """ValueError for kernels without a scale inside, and for groups of features that are none."""
+    """ValueError for kernels without a scale inside, for invalid groups of features, and for unsuitable losses."""
     name = type(model).__name__
     combination = profiles(model)
     if _has_metric(model) and (combination.kernels[0].degree != 2 or model.groups is not None):
@@ -81,12 +81,12 @@ def check(model: ScalesModel) -> None:
 
 
 def has_logistic_loss(model: ScalesModel) -> bool:
-    """Whether the function that is trained at the end has logistic losses, and its values are log odds."""
+    """Whether the function is trained with logistic losses, so that its values are log odds."""
     return bool(getattr(model, "loss", "squared") == "logistic")
 
 
 def through_centres(model: ScalesModel, n: int) -> bool:
-    """Whether a fit to so many samples has a kernel of centres, and not one of all samples."""
+    """Whether a fit to n samples uses kernels of centres instead of kernels of all samples."""
     if model.approximation != "auto" or has_logistic_loss(model):
         return model.approximation is not None
     matrices = learned_scales_cost(BankCost.evaluated(1, n), len(profiles(model).kernels)).bytes
@@ -98,8 +98,10 @@ def _has_metric(model: ScalesModel) -> bool:
 
 
 def _names_groups(groups: Any) -> bool:
-    """Whether these are lists of lists of whole numbers and names, of one or more of them each."""
-    return _is_list(groups) and all(_is_list(each) and len(each) and all(map(is_feature, each)) for each in groups)
+    """Whether this is a list of nonempty lists of whole numbers and names."""
+    if not _is_list(groups):
+        return False
+    return all(_is_list(group) and len(group) and all(map(is_feature, group)) for group in groups)
 
 
 def _is_list(value: Any) -> bool:
@@ -112,21 +114,21 @@ def default_kernels(model: ScalesModel) -> KernelFamily:
 
 
 def profiles(model: ScalesModel) -> Profiles:
-    """The kernels' own widths do not matter: the scales hold them."""
+    """The combination of the profiles of the kernels. Their widths do not matter, since scales are learned."""
     name = type(model).__name__
     if is_precomputed(model):
         raise ValueError(f"{name} learns scales inside kernels of samples, and takes no {model.kernels!r} matrices")
     family = family_of(model)
-    one = np.zeros((1, 1))  # a sample on which every rule for a width finds 1
-    found = [kernel.learned(one) for kernel in family if isinstance(kernel, DistanceKernel)]
-    if len(found) < len(family):
+    one = np.zeros((1, 1))  # every rule for a width gives 1 for this sample
+    kernels = [kernel.learned(one) for kernel in family if isinstance(kernel, DistanceKernel)]
+    if len(kernels) < len(family):
         raise ValueError(
             f"{name}: kernels must be kernels of a distance on all features, RBF(), Laplacian() or Matern() say, "
             f"got {list(family)!r}"
         )
-    if len({kernel.degree for kernel in found}) > 1:
-        raise ValueError(f"{name}: kernels must be of one distance, got {found!r}; Laplacian() has its own")
-    return Profiles(tuple(found), model.shared_scales)
+    if len({kernel.degree for kernel in kernels}) > 1:
+        raise ValueError(f"{name}: kernels must be of one distance, got {kernels!r}; Laplacian() has its own")
+    return Profiles(tuple(kernels), model.shared_scales)
 
 
 # -- from samples to distances -----------------------------------------------------------------------------------------
@@ -165,7 +167,7 @@ def _against(model: ScalesModel, Z: Any) -> KernelBank:
 
 
 def _owner(model: ScalesModel, X: Any) -> Array:
-    """The group of each feature; those that ``groups`` does not name have one each, after the named ones."""
+    """The group of each feature; features that ``groups`` does not name have separate groups after the named ones."""
     owner = np.full(X.shape[1], -1)
     for k, columns in enumerate(model.groups or ()):
         index = features_of(model, X).index(tuple(np.atleast_1d(np.asarray(columns, dtype=object))))
@@ -197,9 +199,9 @@ def _learn(
     earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
-    """The scales by held-out errors, then kernel ridge regression on all samples with these scales.
+    """Learn scales by held-out errors, then fit kernel ridge regression with these scales to all samples.
 
-    ``labels_of`` are the classes of the samples, of which every fold gets its share.
+    ``labels_of`` gives the classes of the samples, of which every fold gets its share.
     """
     combination, Y = profiles(model), as_columns(task.target)
     seed = drawn_seed(model.random_state)
@@ -211,7 +213,7 @@ def _learn(
         return _learn_through_centres(model, bank, task, labels, seed, observe)
     folds = _folds(model, task, labels, seed)
     with one_blas_thread(len(Y), SCALES_ONE_THREAD):
-        found = learned_scales(
+        learned = learned_scales(
             bank,
             combination,
             HeldOut(Y, folds, model.fit_intercept),
@@ -223,10 +225,10 @@ def _learn(
             sample_weight=task.sample_weight,
             rank=_rank_of_metric(model),
         )
-        unit, machine = spread(task.target), RidgeMachine(found.alpha, model.fit_intercept)
-        gram = combination.gram(bank, found.theta)
+        unit, machine = spread(task.target), RidgeMachine(learned.alpha, model.fit_intercept)
+        gram = combination.gram(bank, learned.theta)
         solution = machine.solve(gram, task.target / unit, sample_weight=task.sample_weight)
-        return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
+        return learned, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
 
 
 def _rank_of_metric(model: ScalesModel) -> int | None:
@@ -236,7 +238,7 @@ def _rank_of_metric(model: ScalesModel) -> int | None:
 
 
 def posed_scales(model: ScalesModel, bank: Any, task: Task, labels: Array, seed: int) -> PosedScales:
-    """What is to be learned through few of the samples of a task, of which ``labels`` are the classes."""
+    """The problem of learning scales on few of the samples of a task; ``labels`` are the classes of the samples."""
     return PosedScales(
         bank,
         profiles(model),
@@ -254,44 +256,44 @@ def posed_scales(model: ScalesModel, bank: Any, task: Task, labels: Array, seed:
 def _learn_through_centres(
     model: ScalesModel, bank: Any, task: Task, labels: Array, seed: int, observe: Observer
 ) -> Learned:
-    """The scales through few samples, then ridge regression by the kernels of centres: other samples have none."""
-    posed = posed_scales(model, bank, task, labels, seed)
-    found, solution = scales_of_many(posed, model.rank, model.penalty, model.tol, model.max_iter, observe)
-    assert found.centred is not None
-    coef = np.zeros((len(posed.Y), solution.coef.shape[1]))
-    coef[found.centred.rows] = solution.coef
-    return found, dual_of(solution, coef, task.target.ndim == 1, found.converged)
+    """Learn scales on few samples, then fit ridge regression with kernels of centres, which alone have coefficients."""
+    problem = posed_scales(model, bank, task, labels, seed)
+    learned, solution = scales_of_many(problem, model.rank, model.penalty, model.tol, model.max_iter, observe)
+    assert learned.centred is not None
+    coef = np.zeros((len(problem.Y), solution.coef.shape[1]))
+    coef[learned.centred.rows] = solution.coef
+    return learned, dual_of(solution, coef, task.target.ndim == 1, learned.converged)
 
 
-def dual_of(found: CentresSolution, coef: Array, flat: bool, converged: bool) -> DualSolution:
-    """The solution with these coefficients (n, t) of the training samples, as machines return one.
+def dual_of(solution: CentresSolution, coef: Array, flat: bool, converged: bool) -> DualSolution:
+    """A solution on centres as a DualSolution, which machines return.
 
     Parameters
     ----------
-    found : CentresSolution
-    coef : array (n, t)
-    flat : whether there is one target, without an axis of its own
+    solution : CentresSolution
+    coef : array (n, t), the coefficients of the training samples
+    flat : whether there is a single target, of shape (n,)
     converged : bool
     """
-    intercept: Any = found.intercept
+    intercept: Any = solution.intercept
     if flat:
         coef, intercept = coef[:, 0], float(intercept[0])
-    gap = found.certificate.value
+    gap = solution.certificate.value
     return DualSolution(
         coef=coef,
         intercept=intercept,
-        value=found.value * (1.0 - gap),
-        upper=found.value,
+        value=solution.value * (1.0 - gap),
+        upper=solution.value,
         factor=coef,
         gap=gap,
         converged=converged,
-        n_iter=found.n_iter,
+        n_iter=solution.n_iter,
         warm=coef,
     )
 
 
 def _folds(model: ScalesModel, task: Task, labels: Array, seed: int) -> Folds:
-    """A number of folds is one of shuffled folds, each with as many samples of a class as the others."""
+    """The folds of a task; where ``cv`` is a number, they are shuffled and stratified by labels."""
     count = int(model.cv) if isinstance(model.cv, Integral) else len(labels)
     return Folds.held_out(task.resampling, labels, count, np.random.default_rng(seed))
 
@@ -311,7 +313,7 @@ _SOMETIMES = {"kernel_", "metric_", "metric_features_", "centres_", "approximati
 
 
 def _posterior(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
-    """None where the kernel is of centres: the training samples are then not kept."""
+    """The posterior; None for kernels of centres, where the training samples are not kept."""
     if cast(LearnedScales, fitted[0].weights).centred is None:
         return posterior_of(model, bank, fitted)
     model._samples_bound = None
@@ -319,21 +321,21 @@ def _posterior(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted]) -
 
 
 def _publish(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-    found = cast(LearnedScales, fitted[0].weights)
+    learned = cast(LearnedScales, fitted[0].weights)
     for name in _SOMETIMES & set(vars(model)):  # of an earlier fit
         delattr(model, name)
-    for name, value in published(bank, profiles(model), found).items():
+    for name, value in published(bank, profiles(model), learned).items():
         setattr(model, name, value)
-    model.alpha_ = found.alpha
-    model.cv_loss_ = found.objective
-    model.penalty_ = found.penalty
-    model.cv_loss_outer_ = found.outer
-    model.cv_loss_equal_ = found.equal
-    model.cv_loss_constant_ = found.constant
-    if found.centred is not None:
-        model.centres_ = found.centred.rows
-        model.approximation_error_ = np.array([found.centred.error])
-        reached = found.centred.certificate
+    model.alpha_ = learned.alpha
+    model.cv_loss_ = learned.objective
+    model.penalty_ = learned.penalty
+    model.cv_loss_outer_ = learned.outer
+    model.cv_loss_equal_ = learned.equal
+    model.cv_loss_constant_ = learned.constant
+    if learned.centred is not None:
+        model.centres_ = learned.centred.rows
+        model.approximation_error_ = np.array([learned.centred.error])
+        reached = learned.centred.certificate
         if reached is None:
             model.landmark_stationarity_ = np.nan
         else:
@@ -341,7 +343,7 @@ def _publish(model: ScalesModel, bank: KernelBank, fitted: Sequence[Fitted], sin
 
 
 def scales_method(labels_of: Callable[[Array], Array], from_source: Callable[[Any, Any], None]) -> Method:
-    """The method of an estimator whose folds have as many samples as the others of each of these classes."""
+    """The method of an estimator whose folds are stratified by these classes."""
     return Method(
         learn=partial(_learn, labels_of),
         cost=_cost,
@@ -366,7 +368,7 @@ def scales_method(labels_of: Callable[[Array], Array], from_source: Callable[[An
 
 
 class NotOfCentres(ValueError, AttributeError):
-    """What is not known of a kernel of centres; attributes that a model does not have raise AttributeErrors."""
+    """A quantity is not known for kernels of centres; an AttributeError, too, so that ``hasattr`` is False."""
 
 
 class ScalesModel(RidgeModel):
@@ -375,14 +377,14 @@ class ScalesModel(RidgeModel):
     _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "metric", "groups")
 
     @property
-    def _known(self) -> Posterior:
+    def _checked_posterior(self) -> Posterior:
         check_is_fitted(self)
         if hasattr(self, "centres_"):
             raise NotOfCentres(
                 f"{type(self).__name__}: standard deviations, degrees of freedom and criteria follow from the kernel "
                 "of all training samples, and this model has one of centres: fit one with approximation=None"
             )
-        return super()._known
+        return super()._checked_posterior
 
     def plot_scales(self, ax: Any = None) -> Any:
         """The relative scales of the features (the 40 largest), in logarithms; needs matplotlib. Returns the axes.
@@ -400,17 +402,17 @@ class ScalesModel(RidgeModel):
         drawn = drawn[scales[:, drawn].max(axis=0) > 0]
         if ax is None:
             _, ax = plt.subplots(figsize=(6, 0.8 + 0.24 * len(drawn)), layout="constrained")
-        for own, name in zip(scales, self.kernel_names_, strict=True):
-            ax.plot(own[drawn], np.arange(len(drawn)), "o", label=str(name))
+        for scales_of_kernel, name in zip(scales, self.kernel_names_, strict=True):
+            ax.plot(scales_of_kernel[drawn], np.arange(len(drawn)), "o", label=str(name))
         ax.set_yticks(np.arange(len(drawn)), [str(names[j]) for j in drawn])
         ax.set_xscale("log")
         ax.invert_yaxis()
         ax.grid(axis="x", alpha=0.3)
         if len(drawn) == scales.shape[1]:
-            most = ""
+            suffix = ""
         else:
-            most = f" (the {len(drawn)} largest)"
-        ax.set_xlabel(f"scale times the mean distance in the feature{most}")
+            suffix = f" (the {len(drawn)} largest)"
+        ax.set_xlabel(f"scale times the mean distance in the feature{suffix}")
         if len(scales) > 1:
             ax.legend(fontsize="small")
         return ax

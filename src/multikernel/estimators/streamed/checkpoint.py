@@ -1,4 +1,4 @@
-"""The state of a pass on disk: written whole or not at all, so that a pass that was killed goes on from there."""
+"""The state of a pass on disk: written completely or not at all, so that a pass that was killed resumes from it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class KeptPass:
 
     Parameters
     ----------
-    chosen : what was chosen before the pass
-    rows : int, how many rows are done
-    sums : tuple of Moments over these; empty before the pass
+    chosen : what was chosen before the pass, such as scales
+    rows : int, how many rows were added
+    sums : tuple of Moments over these rows; empty before the pass
     """
 
     chosen: Any
@@ -38,12 +38,12 @@ class KeptPass:
 
 @dataclass(frozen=True)
 class PassFile:
-    """Where the state of a pass is kept.
+    """The file where the state of a pass is saved.
 
     Parameters
     ----------
-    path : Path or None, where nothing is kept
-    key : str, which is another one for another model, other parameters, and rows that are not the same
+    path : Path; None where nothing is saved
+    key : str, a digest of the model, its parameters and the identity of the rows
     """
 
     path: Path | None = None
@@ -51,18 +51,18 @@ class PassFile:
 
     @classmethod
     def of(cls, model: Any, source: Source) -> PassFile:
-        """The file that a source names, for a pass of a model; of a cluster nothing is kept.
+        """The file that a source names, for a pass of a model; passes on a cluster are not saved.
 
         Raises
         ------
-        TypeError : where a parameter of the model cannot be compared with that of the next time
+        TypeError : where a parameter of the model has no digest
         """
         if source.checkpoint is None or source.together:
             return cls()
         return cls(path_of(source.checkpoint, "checkpoint"), digest(version("multikernel"), model, source.identity))
 
     def read(self) -> KeptPass | None:
-        """What is kept of a pass that did not come to its end; None where there is no file.
+        """The saved state of a pass that was interrupted; None where there is no file.
 
         Raises
         ------
@@ -70,78 +70,78 @@ class PassFile:
         """
         if self.path is None or not self.path.exists():
             return None
-        with _opened(self.path) as (found, header):
-            kept = None
+        with _opened(self.path) as (content, header):
+            state = None
             if header["key"] == self.key:
-                kept = Reader(found.array, found.take).decode(header["kept"])
-                if not isinstance(kept, KeptPass):
+                state = Reader(content.array, content.take).decode(header["kept"])
+                if not isinstance(state, KeptPass):
                     raise ValueError("it holds something else")
-        if kept is None:
+        if state is None:
             raise self.of_another()
-        return kept
+        return state
 
     def of_another(self) -> ValueError:
-        """What is said of a file that is of another pass."""
+        """The error for a file of another pass."""
         return ValueError(
             f"the checkpoint {self.path} belongs to other rows, to a file that has changed since, to other parameters, "
             "or to another version of multikernel: remove it, or give another name"
         )
 
-    def write(self, kept: KeptPass) -> None:
-        """Keep a state, where there is a file to keep it in.
+    def write(self, state: KeptPass) -> None:
+        """Save a state, if there is a file for it.
 
         Raises
         ------
-        OSError : where the file cannot be written; an earlier one is left as it is
+        OSError : where the file cannot be written; an earlier file stays unchanged
         """
         if self.path is None:
             return
         writer = Writer()
-        header = {"key": self.key, "kept": writer.encode(kept, "checkpoint")}
+        header = {"key": self.key, "kept": writer.encode(state, "checkpoint")}
         try:
             with replacing(self.path) as temporary:
                 archive.write(temporary, header, writer.arrays, [zipfile.ZIP_STORED])
         except OSError as error:
             raise OSError(
-                f"the checkpoint {self.path} could not be written at row {kept.rows} ({error.strerror or error}): make "
-                "room and fit again, which resumes from the last one that was written"
+                f"the checkpoint {self.path} could not be written at row {state.rows} ({error.strerror or error}): "
+                "make room and fit again, which resumes from the last one that was written"
             ) from None
 
     def go_on(
         self,
         source: Source,
-        kept: KeptPass,
+        state: KeptPass,
         add: Callable[[Chunk], None],
         sums: Callable[[], tuple[Moments, ...]],
         report: Callable[[int], None],
     ) -> None:
-        """Add the rows of a source that are left, and keep the state now and then.
+        """Add the remaining rows of a source, and save the state from time to time.
 
         Parameters
         ----------
         source : Source
-        kept : the state to begin with
-        add : of a chunk
-        sums : over all rows so far
-        report : is told how many rows are done
+        state : the state to begin with
+        add : (chunk) -> None, adds its rows to the sums
+        sums : () -> the sums over all rows so far
+        report : (rows) -> None, is called after each chunk with the number of rows so far
         """
-        done = written = kept.rows
+        done = written = state.rows
         for chunk in source.chunks(done):
             add(chunk)
             done += len(chunk)
             report(done)
             if self.path is not None and done - written >= source.every:
-                self.write(replace(kept, rows=done, sums=sums()))
+                self.write(replace(state, rows=done, sums=sums()))
                 written = done
 
 
 @contextmanager
 def removed_at_the_end(source: Source) -> Iterator[None]:
-    """A fit to a source: the checkpoint that it names is removed when all went well.
+    """A context for a fit to a source, which removes the source's checkpoint when the fit succeeds.
 
     Raises
     ------
-    TypeError, ValueError : before the fit, where it names no file, or one that is there and is no checkpoint
+    TypeError, ValueError : before the fit, where the name is invalid, or the file exists and is no checkpoint
     """
     if source.checkpoint is None:
         yield
@@ -156,16 +156,16 @@ def removed_at_the_end(source: Source) -> Iterator[None]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[archive.Archive, dict[str, Any]]]:
-    """The content of a checkpoint and its header; ValueError where the file is none, or work with it fails."""
+    """The content of a checkpoint and its header; ValueError where the file is no checkpoint, or reading it fails."""
     try:
         with path.open("rb") as content, zipfile.ZipFile(content) as unpacked:
-            found = archive.Archive(unpacked, os.fstat(content.fileno()).st_size)
-            header = found.header()
-            if not found.sealed:
+            archive_content = archive.Archive(unpacked, os.fstat(content.fileno()).st_size)
+            header = archive_content.header()
+            if not archive_content.sealed:
                 raise ValueError("the digest of its header is missing")
             if "key" not in header:
                 raise ValueError("it holds something else")
-            yield found, header
+            yield archive_content, header
     except Exception as error:  # whatever a damaged file leads to
         raise ValueError(
             f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it, or give another name"

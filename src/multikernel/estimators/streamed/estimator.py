@@ -1,7 +1,7 @@
-"""Estimators with squared losses on approximate kernels: what they learn follows from sums over the samples.
+"""Estimators with squared losses on approximate kernels, whose solution follows from sums over the samples.
 
-The features of the kernels are settled by the first samples that a model sees: kernels learn their widths and scales
-from these, and landmarks are chosen among them. Each further row adds to the sums, and costs no memory.
+The first samples determine the features of the kernels: kernels learn their widths and scales from these samples, and
+landmarks are chosen among them. Each further row is added to the sums, and takes no memory.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class LearnsFromSums:
         model.check_parameters()
         check_sums(model)
         with unchanged_on_error(model), limited(model.time_budget):
-            chunk, state = _given(X, y, sample_weight), self._state
+            chunk, state = _checked_chunk(X, y, sample_weight), self._state
             check_classes(model, state, classes)
             if state is None and hasattr(self, "predictor_"):
                 raise ValueError(
@@ -98,7 +98,7 @@ class LearnsFromSums:
             sums = pass_of(model, state).of(chunk)
             if state.sums:
                 sums = merged(state.sums, sums)
-            if sum(each.count for each in sums) <= 0.0:
+            if sum(fold_sums.count for fold_sums in sums) <= 0.0:
                 raise ValueError(f"{type(self).__name__}: every sample has weight 0; give some of them a weight")
             learn_state(model, replace(state, sums=sums, rows=state.rows + len(chunk)))
         return self
@@ -130,22 +130,22 @@ class LearnsFromSums:
         model = cast(Model, self)
         with unchanged_on_error(model), limited(model.time_budget):
             check_settled(model, state)
-            chunk = _given(X, y, sample_weight)
-            left = state.rows - len(chunk)
+            chunk = _checked_chunk(X, y, sample_weight)
+            remaining = state.rows - len(chunk)
             sums = less(state.sums, pass_of(model, state).of(chunk))
-            if left < 2 or sum(each.count for each in sums) <= 0.0:
+            if remaining < 2 or sum(fold_sums.count for fold_sums in sums) <= 0.0:
                 raise ValueError(f"{name}: {len(chunk)} of {state.rows} samples cannot be taken off")
-            if any(_beyond(each, before) for each, before in zip(sums, state.sums, strict=True)):
+            if any(_took_too_much(fold_sums, before) for fold_sums, before in zip(sums, state.sums, strict=True)):
                 raise ValueError(f"{name}: these {len(chunk)} samples are not among those that were given")
-            learn_state(model, replace(state, sums=sums, rows=left))
+            learn_state(model, replace(state, sums=sums, rows=remaining))
         return self
 
 
-# -- samples that are added or taken off -------------------------------------------------------------------------------
+# -- samples that are added or removed ---------------------------------------------------------------------------------
 
 
-def _given(X: Any, y: Any, sample_weight: Any) -> Chunk:
-    """Samples that a user gives, as rows; ValueError where they are no rows, or targets or weights do not fit them."""
+def _checked_chunk(X: Any, y: Any, sample_weight: Any) -> Chunk:
+    """The user's samples as a chunk; ValueError where they are not rows, or targets or weights do not fit them."""
     if isinstance(X, Mapping):
         raise ValueError(
             "partial_fit and forget take an array, a data frame or strings with a row for each sample, got a dict"
@@ -179,35 +179,37 @@ def _given(X: Any, y: Any, sample_weight: Any) -> Chunk:
 
 
 def _sampled(chunk: Chunk, count: int) -> Chunk:
-    """Some of the rows, where they are many."""
+    """At most ``count`` of the rows, drawn at random."""
     if len(chunk) <= count:
         return chunk
     return taken(chunk, np.sort(np.random.default_rng(0).choice(len(chunk), count, replace=False)))
 
 
-def _beyond(left: Moments, before: Moments) -> bool:
-    """Whether more was taken off than there was: no samples have the sums that are left.
+def _took_too_much(remaining: Moments, before: Moments) -> bool:
+    """Whether more was removed than there was: no samples can have the remaining sums.
 
-    Sums of products over samples, with 1 and a target beside the features, are a matrix without negative eigenvalues.
-    Where it has none, what was taken off may still be no part of what was given: sums do not show that.
+    The sums of products of 1, a target and the features with each other are a matrix without negative eigenvalues for
+    any samples. A negative eigenvalue therefore proves that samples were removed that were never added. The reverse
+    does not hold: sums cannot show every such case.
     """
-    return any(_indefinite(_products(left, t), _products(before, t)) for t in range(len(left.target_sums)))
+    return any(_indefinite(_products(remaining, t), _products(before, t)) for t in range(len(remaining.target_sums)))
 
 
-def _indefinite(left: Array, before: Array) -> bool:
-    """Whether a matrix has a negative eigenvalue, beyond the rounding of the one that it is a part of.
+def _indefinite(remaining: Array, before: Array) -> bool:
+    """Whether a matrix has a negative eigenvalue beyond the rounding of the matrix from which others were subtracted.
 
-    Of sums over chunks, each rounded, 1e-9 is that.
+    1e-9 is the rounding of sums over many chunks.
     """
     unit = np.sqrt(np.maximum(before.diagonal(), 0.0))
     unit = np.where(unit > 0.0, unit, 1.0)
-    scaled = np.asfortranarray(left / unit / unit[:, None])
+    scaled = np.asfortranarray(remaining / unit / unit[:, None])
     scaled[np.diag_indices_from(scaled)] += 1e-9 * len(scaled)
     return not factorise(scaled)
 
 
 def _products(sums: Moments, target: int) -> Array:
-    """The sums of products of 1, a target and the features with each other."""
-    one, y = sums.target_sums[target], sums.target_squares[target]
-    beside = np.column_stack([sums.sums, sums.products[:, target]])
-    return np.block([[np.array([[sums.count, one], [one, y]]), beside.T], [beside, sums.squares]])
+    """The matrix of the sums of products of 1, a target and the features with each other."""
+    target_sum, target_square = sums.target_sums[target], sums.target_squares[target]
+    columns = np.column_stack([sums.sums, sums.products[:, target]])
+    corner = np.array([[sums.count, target_sum], [target_sum, target_square]])
+    return np.block([[corner, columns.T], [columns, sums.squares]])

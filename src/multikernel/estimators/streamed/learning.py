@@ -1,4 +1,4 @@
-"""The first samples settle the features of the kernels; further rows add to the sums, from which a model is learned."""
+"""The first samples determine the features of the kernels; further rows add to sums, from which a model is learned."""
 
 from __future__ import annotations
 
@@ -15,25 +15,27 @@ from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.streamed import solving
-from multikernel.estimators.streamed.parts import parts
+from multikernel.estimators.streamed.row_folds import fold_of_rows
 from multikernel.estimators.streamed.rows import Pass
 from multikernel.estimators.streamed.state import Sample, StreamState
 from multikernel.estimators.streamed.streaming import streaming_of
 from multikernel.persistence.digest import digest
 from multikernel.streams import Chunk
 
-_SAMPLE = 2000  # rows that settle the features, at least
-_TIMES = 4  # or so many times the rank
-_SETTLED = frozenset({"kernels", "approximation", "rank", "cv", "class_weight"})  # what features and sums depend on
+_SAMPLE = 2000  # the least number of rows that determine the features
+_TIMES = 4  # or so many times the rank, if that is more
+_SETTLED = frozenset(
+    {"kernels", "approximation", "rank", "cv", "class_weight"}
+)  # parameters on which features and sums depend
 
 
 def sample_size(model: Model) -> int:
-    """How many rows settle the features."""
+    """The number of rows that determine the features."""
     return max(_SAMPLE, _TIMES * int(model.rank))
 
 
 def warn_of_few(model: Model, first: int) -> None:
-    """Warn where the samples that settle the features are fewer than the features are to be."""
+    """Warn where the first samples, which determine the features, are fewer than the features."""
     if first < int(model.rank):
         warn_user(
             f"{type(model).__name__}: the first {first} samples settle widths, scales and landmarks of the kernels, "
@@ -52,30 +54,30 @@ def check_classes(model: Model, state: StreamState | None, classes: Any) -> None
         raise ValueError(f"{name} predicts numbers, which are of no class: leave classes out")
     if np.ndim(classes) != 1:
         raise ValueError(f"{name}: classes must be a list of labels, got {abbreviated(classes)}")
-    known = None if state is None else state.classes
-    if known is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+    classes_before = None if state is None else state.classes
+    if classes_before is not None and not np.array_equal(np.unique(np.asarray(classes)), classes_before):
         raise ValueError(
-            f"{name}: classes={abbreviated(classes)} are not those of the first samples, {abbreviated(known)}: leave "
-            "classes out, or start again with a clone of the model"
+            f"{name}: classes={abbreviated(classes)} are not those of the first samples, "
+            f"{abbreviated(classes_before)}: leave classes out, or start again with a clone of the model"
         )
 
 
 def _settled(model: Model) -> dict[str, str]:
-    """Digests of the parameters on which features and sums depend, by name."""
+    """Digests, by name, of the parameters on which features and sums depend."""
     parameters = model.get_params(deep=False)
-    found = {}
+    digests = {}
     for name in _SETTLED.intersection(parameters):
         try:
-            found[name] = digest(parameters[name])
-        except TypeError:  # whether this one was changed is not known
+            digests[name] = digest(parameters[name])
+        except TypeError:  # whether this parameter changes later cannot be detected
             continue
-    return found
+    return digests
 
 
 def check_settled(model: Model, state: StreamState) -> None:
-    """ValueError where a parameter was changed that the first samples settled."""
-    now = _settled(model)
-    changed = [name for name, own in state.settled.items() if now.get(name, own) != own]
+    """ValueError where a parameter was changed on which the features depend, since the first samples."""
+    digests = _settled(model)
+    changed = [name for name, before in state.settled.items() if digests.get(name, before) != before]
     changed += set(model._method.search.automatic(model)).symmetric_difference(state.numbers)
     if changed:
         raise ValueError(
@@ -85,13 +87,15 @@ def check_settled(model: Model, state: StreamState) -> None:
 
 
 def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
-    """The features that a sample settles."""
+    """The state before any sums: the features that a sample determines, and numbers for parameters that are "auto"."""
     if is_classifier(model):
         classes = np.unique(np.asarray(sample.y if classes is None else classes))
         if len(classes) < 2:
             raise ValueError(f"{type(model).__name__} needs samples of at least two classes, got one: {classes[0]!r}")
         class_weight = getattr(model, "class_weight", None)
-        compute_class_weight(class_weight, classes=classes, y=classes)  # refuses a label that is none of these
+        compute_class_weight(
+            class_weight, classes=classes, y=classes
+        )  # raises ValueError for a label that is none of these
     else:
         classes = None
     method = model.approximation
@@ -106,14 +110,14 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
     model._samples_bound = None
     flat = np.ndim(y) == 1
     reference = bank.reference(np.arange(0))
-    own = Pass(model, reference, classes, 1 if flat else y.shape[1], streaming_of(model).folds(model))
+    rows_pass = Pass(model, reference, classes, 1 if flat else y.shape[1], streaming_of(model).folds(model))
     if classes is not None and len(classes) != 2:
-        own = replace(own, targets=len(classes))
-    Y = own.numbers(replace(sample, y=y))
-    few = slice(_SAMPLE)
-    weight = own.weight(sample)
-    fold = parts(own.samples(sample), Y, own.folds)[few]
-    rows = Sample(host(bank.bank.F)[few], Y[few], y[few], part_of(weight, few), fold)
+        rows_pass = replace(rows_pass, targets=len(classes))
+    Y = rows_pass.numbers(replace(sample, y=y))
+    sample_rows = slice(_SAMPLE)
+    weight = rows_pass.weight(sample)
+    fold = fold_of_rows(rows_pass.samples(sample), Y, rows_pass.folds)[sample_rows]
+    rows = Sample(host(bank.bank.F)[sample_rows], Y[sample_rows], y[sample_rows], part_of(weight, sample_rows), fold)
     numbers = solving.numbers(model, reference, rows)
     shift = None
     if classes is None:
@@ -122,13 +126,13 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
 
 
 def pass_of(model: Model, state: StreamState) -> Pass:
-    """What turns further rows into sums."""
+    """The pass that adds up further rows."""
     folds = streaming_of(model).folds(model)
     return Pass(model, state.bank, state.classes, state.sample.Y.shape[1], folds, state.shift)
 
 
 def learn_state(model: Model, state: StreamState) -> None:
-    """The model of sums."""
+    """Learn the model from the sums of a state."""
     model._state = state
     if state.classes is not None:
         model.classes_ = state.classes

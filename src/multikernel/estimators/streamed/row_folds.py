@@ -1,7 +1,7 @@
-"""In which fold a row is held out: by what it holds, wherever and whenever it is read.
+"""The fold in which a row is held out: a hash of its cells, which does not depend on when and where it is read.
 
-A row that is removed again leaves the fold that it was in, parts of a pass may be made in any order and on any machine,
-and rows that are equal are held out together.
+So a row that is removed again is removed from the fold that it was in, the parts of a pass may be computed in any order
+and on any machine, and equal rows are held out together.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # of the 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 
 
-def parts(X: Any, Y: Array, count: int) -> Array:
+def fold_of_rows(X: Any, Y: Array, count: int) -> Array:
     """The fold of each row, 0..count - 1.
 
     Parameters
@@ -34,8 +34,8 @@ def parts(X: Any, Y: Array, count: int) -> Array:
     if isinstance(X, Table):
         code = _of_numbers(np.where(np.isnan(X.numbers), 0.0, X.numbers), code)
         for column in X.texts.T:
-            known, where = np.unique([str(text) for text in column], return_inverse=True)
-            values = np.array([zlib.crc32(text.encode()) for text in known], dtype=np.uint64)
+            texts, where = np.unique([str(text) for text in column], return_inverse=True)
+            values = np.array([zlib.crc32(text.encode()) for text in texts], dtype=np.uint64)
             code = _mixed(code + _STEP + values[where])
     elif is_sparse(X):
         code = _mixed(code + _of_sparse(X))
@@ -45,7 +45,7 @@ def parts(X: Any, Y: Array, count: int) -> Array:
 
 
 def _of_numbers(X: Array, code: Any) -> Array:
-    X = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # one zero, whatever its sign
+    X = np.ascontiguousarray(X, dtype=np.float64) + 0.0  # -0.0 becomes 0.0
     total = np.full(len(X), code, dtype=np.uint64)
     for column in X.T:
         total = _mixed(total + _STEP + np.ascontiguousarray(column).view(np.uint64))
@@ -53,7 +53,7 @@ def _of_numbers(X: Array, code: Any) -> Array:
 
 
 def _of_sparse(X: Any) -> Array:
-    """A sum over the entries, whatever their order."""
+    """A hash of each row: a sum over its entries, so that their order does not matter."""
     X = X.tocsr()
     total = np.zeros(X.shape[0], dtype=np.uint64)
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))

@@ -1,4 +1,4 @@
-"""From chunks of rows to sums over their features."""
+"""Sums over the features of chunks of rows."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.samples import samples_of
-from multikernel.estimators.streamed.parts import parts
+from multikernel.estimators.streamed.row_folds import fold_of_rows
 from multikernel.estimators.targets import signs_of_classes
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
 
-_BYTES, _ROWS = 1 << 26, 4096  # of features, and of rows, at a time: kernel values of these stand beside them
-_MANY = 256  # features, from which on their sums are shared out among threads
-_LARGEST = 1e140  # target or feature: sums of squares of larger ones may be beyond all numbers
+_BYTES, _ROWS = 1 << 26, 4096  # bytes of features, and rows, at a time; kernel values of the same rows are held, too
+_MANY = 256  # the number of features from which on sums are divided among threads
+_LARGEST = 1e140  # the largest target or feature: sums of squares of larger ones may overflow
 
 
 @dataclass(frozen=True, eq=False)
 class Pass:
-    """What turns rows into sums; a value that other processes can be given.
+    """Adds up rows; can be sent to other processes.
 
     Parameters
     ----------
-    model : the estimator, which knows the columns
-    bank : LowRankBank without rows and columns, which makes features
+    model : the estimator, which checks the columns
+    bank : LowRankBank without rows and columns, which computes features
     classes : array of the labels; None where targets are numbers
     targets : int, how many columns targets have
-    folds : int, how many sums there are
-    shift : array (t,), taken off the targets before they are summed; None for nothing
+    folds : int, the number of folds, each of which has separate sums
+    shift : array (t,), subtracted from the targets before they are summed, or None
     """
 
     model: Model
@@ -52,7 +52,7 @@ class Pass:
         return int(self.bank.n_features)
 
     def nothing(self) -> list[Summing]:
-        """Sums over no row."""
+        """The sums over no rows, one for each fold."""
         return [Summing(self.q, self.targets) for _ in range(self.folds)]
 
     def add(self, sums: list[Summing], chunk: Chunk) -> None:
@@ -60,32 +60,33 @@ class Pass:
 
         Raises
         ------
-        ValueError : with the place of a cell that is missing, of a label that is not known
+        ValueError : where a cell is missing or a label is not known; it names the position
         """
         X, Y = self.samples(chunk), self.numbers(chunk)
         weight = self.weight(chunk)
-        fold = parts(X, Y, self.folds)
+        fold = fold_of_rows(X, Y, self.folds)
         if self.shift is not None:
             Y = Y - self.shift
         shared = over_rows if self.q >= _MANY and n_threads() > 1 else None
-        with one_blas_thread(0):  # its idle threads would spin beside the products of another library's
+        with one_blas_thread(0):  # idle BLAS threads would compete with the threads of these products
             for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):
                 with np.errstate(over="ignore", invalid="ignore"):
                     F = self.bank.cross(taken(X, rows)).bank.F
                 _check_features(F, chunk, rows)
-                for f, sum in enumerate(sums):
-                    own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
-                    if self.folds == 1 or len(own):  # type: ignore[arg-type]
-                        sum.add(taken(F, own), Y[rows][own], None if weight is None else weight[rows][own], shared)
+                for f, fold_sums in enumerate(sums):
+                    members = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
+                    if self.folds == 1 or len(members):  # type: ignore[arg-type]
+                        weight_of_members = None if weight is None else weight[rows][members]
+                        fold_sums.add(taken(F, members), Y[rows][members], weight_of_members, shared)
 
     def of(self, chunk: Chunk) -> tuple[Moments, ...]:
         """The sums over the rows of a chunk, one for each fold."""
         sums = self.nothing()
         self.add(sums, chunk)
-        return tuple(each.moments() for each in sums)
+        return tuple(fold_sums.moments() for fold_sums in sums)
 
     def samples(self, chunk: Chunk) -> Any:
-        """The rows as kernels take them."""
+        """The checked samples of a chunk."""
         try:
             return samples_of(self.model, chunk.X)
         except ValueError as error:
@@ -95,7 +96,7 @@ class Pass:
             raise absent_cell(bad) from error
 
     def weight(self, chunk: Chunk) -> Array | None:
-        """What the loss of each row is multiplied with."""
+        """The weight of the loss of each row; None where all are 1."""
         return weights_of(self.model, chunk)
 
     def numbers(self, chunk: Chunk) -> Array:
@@ -104,7 +105,7 @@ class Pass:
 
 
 def weights_of(model: Model, chunk: Chunk) -> Array | None:
-    """What the loss of each row is multiplied with; None where all are 1."""
+    """The weight of the loss of each row; None where all are 1."""
     of_class = getattr(model, "class_weight", None)
     if of_class is None:
         return chunk.weight
@@ -115,7 +116,7 @@ def weights_of(model: Model, chunk: Chunk) -> Array | None:
 
 
 def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) -> Array:
-    """The targets of rows as numbers, shape (n, t): of classes -1 and +1.
+    """The targets of rows as numbers, shape (n, t); -1 and +1 for classes.
 
     Parameters
     ----------
@@ -126,7 +127,7 @@ def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) 
 
     Raises
     ------
-    ValueError : with its place for a target that is no number, too large, or no label that is known
+    ValueError : where a target is not a number, too large, or an unknown label; it names the position
     """
     y = chunk.y
     if y is None:
@@ -147,9 +148,9 @@ def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) 
         return Y
     label = np.searchsorted(classes, y)
     label = np.minimum(label, len(classes) - 1)
-    new = classes[label] != y
-    if new.any():
-        i = int(np.argmax(new))
+    unknown = classes[label] != y
+    if unknown.any():
+        i = int(np.argmax(unknown))
         raise ValueError(
             f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them "
             "to the first partial_fit, classes=[...]"
@@ -158,7 +159,7 @@ def numbers_of(model: Model, chunk: Chunk, classes: Array | None, targets: int) 
 
 
 def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:
-    """ValueError with the place of a sample whose features are too large for sums of their squares."""
+    """ValueError, which names the position, where the features of a sample are too large for sums of squares."""
     fits = np.abs(host(F)).max(axis=1, initial=0.0) <= _LARGEST
     if not fits.all():
         raise ValueError(
@@ -167,38 +168,38 @@ def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:
         )
 
 
-def merged(one: tuple[Moments, ...], other: tuple[Moments, ...]) -> tuple[Moments, ...]:
-    """The sums over the rows of both."""
-    return tuple(a.merge(b) for a, b in zip(one, other, strict=True))
+def merged(sums: tuple[Moments, ...], others: tuple[Moments, ...]) -> tuple[Moments, ...]:
+    """The sums over the rows of both, fold by fold."""
+    return tuple(a.merge(b) for a, b in zip(sums, others, strict=True))
 
 
-def less(one: tuple[Moments, ...], other: tuple[Moments, ...]) -> tuple[Moments, ...]:
-    """The sums over the rows that are not in the other."""
-    return tuple(a.less(b) for a, b in zip(one, other, strict=True))
+def less(sums: tuple[Moments, ...], others: tuple[Moments, ...]) -> tuple[Moments, ...]:
+    """The sums without the rows of the others, fold by fold."""
+    return tuple(a.less(b) for a, b in zip(sums, others, strict=True))
 
 
 def over(rows: Pass, chunks: Iterator[Chunk]) -> tuple[Moments, ...]:
-    """The sums over all rows of some chunks."""
+    """The sums over all rows of some chunks, one for each fold."""
     sums = rows.nothing()
     for chunk in chunks:
         rows.add(sums, chunk)
-    return tuple(each.moments() for each in sums)
+    return tuple(fold_sums.moments() for fold_sums in sums)
 
 
-def absent_cell(place: str | None) -> ValueError:
-    """That a cell is missing, and where."""
+def absent_cell(position: str | None) -> ValueError:
+    """The error for a missing cell at this position."""
     return ValueError(
-        f"{place}: the cell is missing or infinite, which the kernels do not take; fill it in, or leave the row out"
+        f"{position}: the cell is missing or infinite, which the kernels do not take; fill it in, or leave the row out"
     )
 
 
 def first_absent(chunks: Iterator[Chunk]) -> str | None:
-    """The place of the first cell that is missing; None where there is none."""
-    return next((place for chunk in chunks if (place := chunk.first_absent())), None)
+    """The position of the first missing cell; None where there is none."""
+    return next((position for chunk in chunks if (position := chunk.first_absent())), None)
 
 
-def earlier(one: str | None, other: str | None) -> str | None:
-    """The first place of two parts, of which the first one comes before."""
-    if one is not None:
-        return one
-    return other
+def earlier(first: str | None, second: str | None) -> str | None:
+    """The first position in two consecutive parts; None where neither has one."""
+    if first is not None:
+        return first
+    return second

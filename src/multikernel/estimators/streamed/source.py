@@ -1,4 +1,4 @@
-"""A model of rows that are read in chunks: a look at them, and then their sums."""
+"""A fit to rows that are read in chunks: a first pass samples the rows, a second one adds up their sums."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from multikernel.estimators.streamed.streaming import check_sums, streaming_of
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source, Survey, survey
 
-FEWEST_SAMPLED = 5000  # rows of a source that are looked at
-_CELL = 100.0  # bytes that a cell of a sample takes, as a string, as a number and prepared
+FEWEST_SAMPLED = 5000  # the least number of rows of a source that are sampled
+_CELL = 100.0  # bytes that a cell of the sample takes, as a string, as a number and as a feature
 
 
 def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) -> None:
-    """Fit a model to a source: in a way of its own, or by a look at the rows and the sums over them."""
+    """Fit a model to a source: by ``Method.from_source`` if there is one, else by sums over the rows."""
     method = model._method
     if method.streaming is None and method.from_source is None:
         raise ValueError(
@@ -48,68 +48,68 @@ def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) 
         (method.from_source or _fit_by_sums)(model, source)
 
 
-def looked_at(model: Model, source: Source, count: int, seed: int) -> Survey:
-    """The number of rows, the classes, and a sample of so many rows.
+def surveyed(model: Model, source: Source, count: int, seed: int) -> Survey:
+    """The number of rows, the classes, and a sample of ``count`` rows.
 
     Parameters
     ----------
     model, source : as in ``fit_source``
     count : int, how many rows are sampled
-    seed : int, by which they are drawn
+    seed : int, by which the sample is drawn
 
     Raises
     ------
-    ValueError : where there is no target, or one of more values than classes can be
+    ValueError : where there is no target, or a classifier's target has too many values for classes
     """
-    seen = survey(source, count, seed=seed)
-    if is_classifier(model) and seen.classes is None and seen.sample.y is not None:
+    result = survey(source, count, seed=seed)
+    if is_classifier(model) and result.classes is None and result.sample.y is not None:
         raise ValueError(f"{type(model).__name__}: the target has more than 10,000 values, which are no classes")
-    if seen.sample.y is None:
+    if result.sample.y is None:
         raise ValueError(f"{type(model).__name__}: the source has no target; name it where the source is made")
-    return seen
+    return result
 
 
 def _fit_by_sums(model: Model, source: Source) -> None:
-    """In two passes over the rows: a look at them, and the sums."""
-    seen = looked_at(model, source, sample_size(model), seed_of(model))
+    """Fit by two passes over the rows: a sample of them, which determines the features, and the sums."""
+    result = surveyed(model, source, sample_size(model), seed_of(model))
     try:
-        state = begin_state(model, seen.sample, seen.classes)
+        state = begin_state(model, result.sample, result.classes)
     except ValueError as error:
-        if seen.sample.first_absent() is None:
+        if result.sample.first_absent() is None:
             raise
         raise absent_cell(source.over(first_absent, earlier)) from error
     _check_budget(model, state, source.budget)
-    sums = _summed(model, pass_of(model, state), source, seen.rows, seen.sample)
-    learn_state(model, replace(state, sums=sums, rows=seen.rows))
+    sums = _summed(model, pass_of(model, state), source, result.rows, result.sample)
+    learn_state(model, replace(state, sums=sums, rows=result.rows))
 
 
-def _summed(model: Model, rows: Pass, source: Source, known: int, sample: Chunk) -> tuple[Moments, ...]:
-    """The sums over all rows, from a checkpoint on where there is one."""
+def _summed(model: Model, rows: Pass, source: Source, n_rows: int, sample: Chunk) -> tuple[Moments, ...]:
+    """The sums over all rows; where there is a checkpoint, the pass resumes from it."""
     if source.together:
         return source.over(partial(over, rows), merged)
     file = PassFile.of(model, source)
-    kept = file.read()
+    saved = file.read()
     sums = rows.nothing()
-    if kept is not None:
-        # Another machine makes features of the same landmarks that differ by less.
+    if saved is not None:
+        # On another machine, features of the same landmarks differ by less than this.
         probe = _probe(rows, sample)
-        if kept.chosen.shape != probe.shape or not np.allclose(kept.chosen, probe, rtol=1e-6, atol=1e-6):
+        if saved.chosen.shape != probe.shape or not np.allclose(saved.chosen, probe, rtol=1e-6, atol=1e-6):
             raise file.of_another()
-        sums = [Summing.of(each) for each in kept.sums]
+        sums = [Summing.of(fold_sums) for fold_sums in saved.sums]
     elif file.path is not None:
-        kept = KeptPass(_probe(rows, sample))
+        saved = KeptPass(_probe(rows, sample))
     else:
-        kept = KeptPass(None)
+        saved = KeptPass(None)
 
     def moments() -> tuple[Moments, ...]:
-        return tuple(each.moments() for each in sums)
+        return tuple(fold_sums.moments() for fold_sums in sums)
 
-    file.go_on(source, kept, partial(rows.add, sums), moments, pace(model, known, kept.rows))
+    file.go_on(source, saved, partial(rows.add, sums), moments, pace(model, n_rows, saved.rows))
     return moments()
 
 
 def _probe(rows: Pass, sample: Chunk) -> Array:
-    """Features of a few rows, by which those of an earlier pass are known again."""
+    """Features of a few rows, which show whether an earlier pass had the same features."""
     return np.asarray(host(rows.bank.cross(rows.samples(sample.head(4))).bank.F))
 
 
@@ -118,18 +118,18 @@ def _check_budget(model: Model, state: StreamState, budget: float) -> None:
     q, m = int(state.bank.n_features), len(state.bank)
     # A fit holds up to seven matrices of all features beside the sums.
     matrices = 7 + streaming_of(model).folds(model)
-    # What is read, its features, and what libraries take are 80 MB.
-    beside = 8e7 + streaming_of(model).kept_factors(model, q)
-    needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + beside
+    # The chunks, their features, and the libraries take 80 MB.
+    other_bytes = 8e7 + streaming_of(model).kept_factors(model, q)
+    needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + other_bytes
     if needed > budget:
-        most = int(np.sqrt(max(budget - beside, 0.0) / (8.0 * matrices)) / m * 0.9)
+        rank = int(np.sqrt(max(budget - other_bytes, 0.0) / (8.0 * matrices)) / m * 0.9)
         raise MemoryError(
             f"{type(model).__name__}: sums over {q} features of {m} kernels, and a fit to them, take up to "
             f"{needed / 1e9:.3g} GB, and the source is given {budget / 1e9:.3g} GB: give it "
-            f"memory='{np.ceil(needed / 1e8) / 10:.1f}GB', or take rank={max(most, 1)} or fewer kernels"
+            f"memory='{np.ceil(needed / 1e8) / 10:.1f}GB', or take rank={max(rank, 1)} or fewer kernels"
         )
 
 
-def sampled_rows(source: Source, most: int) -> int:
-    """How many rows a quarter of the memory of a source holds, and some thousands at least."""
-    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), FEWEST_SAMPLED, most))
+def sampled_rows(source: Source, limit: int) -> int:
+    """How many rows fit into a quarter of the memory of a source, at least ``FEWEST_SAMPLED`` and at most ``limit``."""
+    return int(np.clip(0.25 * source.budget / _CELL / max(1, source.columns), FEWEST_SAMPLED, limit))

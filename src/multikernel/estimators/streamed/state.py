@@ -1,4 +1,4 @@
-"""What a model that learns from sums knows of the samples so far."""
+"""The state of a model that learns from sums over samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from multikernel.statistics import Moments
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Features of some of the first rows, which choose where a search begins.
+    """Features of some of the first rows, on which initial weights and parameters are chosen.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Sample:
 
 @dataclass(frozen=True, eq=False)
 class StreamState:
-    """Sums, and what makes further ones.
+    """The sums over the samples so far, and how further samples are added.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class StreamState:
     rows : int, how many rows there are
     numbers : parameters that were "auto": the value for the sample, relative to its unit
     settled : digests of the parameters on which features and sums depend, by name
-    shift : array (t,), the means of numbers over the sample, which sums are taken about: a mean far beyond the spread
-        would leave no digits of it. None where targets are summed as they are: of classes, and in models of earlier
-        versions
+    shift : array (t,), the means of the targets over the sample. Sums are taken about these means, because a mean that
+        is much larger than the spread would cancel the digits of the spread. None where targets are summed as they are:
+        for classes, and in models of earlier versions
     """
 
     bank: LowRankBank
@@ -63,7 +63,7 @@ class StreamState:
 
     @property
     def origin(self) -> Array:
-        """What sums are taken about, shape (t,)."""
+        """The point about which targets are summed, shape (t,)."""
         if self.shift is None:
             return np.zeros(self.sample.Y.shape[1])
         return self.shift
@@ -71,13 +71,13 @@ class StreamState:
     @property
     def total(self) -> Moments:
         """The sums over all folds."""
-        whole = self.sums[0]
-        for each in self.sums[1:]:
-            whole = whole.merge(each)
-        return whole
+        total = self.sums[0]
+        for fold_sums in self.sums[1:]:
+            total = total.merge(fold_sums)
+        return total
 
 
 def forget_sums(model: Model) -> None:
-    """Take off what an earlier fit to sums left on an estimator."""
+    """Remove the state of an earlier fit to sums from an estimator."""
     for name in ("_state", "_solved_last"):
         model.__dict__.pop(name, None)

@@ -1,4 +1,4 @@
-"""What an estimator says of how it is learned from sums over rows, and what it refuses there."""
+"""How an estimator is learned from sums over rows, and which parameters are refused there."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ def learned_like_samples(
     model: Model,
     bank: LowRankBank,
     task: Task,
-    held: tuple[Moments, ...],
+    sums_of_folds: tuple[Moments, ...],
     fit_intercept: bool,
     sample: SampleTask,
     earlier: Fitted | None,
     observe: Observer,
 ) -> Learned:
-    """Learn on the bank of few samples that have the sums of all, as on any other bank.
+    """Learn on the bank of few samples that have the sums of all samples, as on any other bank.
 
-    An earlier solution gives its weights alone: its variables are of other coordinates.
+    Only the weights of an earlier solution are used: its variables belong to other coordinates.
     """
     if earlier is not None:
         earlier = replace(earlier, same_samples=False)
@@ -37,7 +37,7 @@ def learned_like_samples(
 
 
 def one_sum(model: Model) -> int:
-    """Keep one sum, of all rows."""
+    """Keep one sum over all rows."""
     return 1
 
 
@@ -56,13 +56,13 @@ class Streaming:
 
     Parameters
     ----------
-    learn : (model, bank, task, held, fit_intercept, sample, earlier, observe) -> (Weights, DualSolution)
-        Solves one problem. ``bank`` is a LowRankBank of few samples that have the sums of all, ``task`` their targets,
-        less the means where ``fit_intercept``, ``held`` the sums of each fold over all samples, ``sample`` the bank,
-        the task and the folds of some of the first rows, ``earlier`` the solution for similar sums. The problem itself
-        has no intercept any more.
-    folds : (model) -> how many sums are kept, of rows that are held out together
-    kept_factors : (model, q) -> bytes of factors of order q that steps keep, at most
+    learn : (model, bank, task, sums_of_folds, fit_intercept, sample, earlier, observe) -> (Weights, DualSolution)
+        Solves one problem. ``bank`` is a LowRankBank of few samples that have the sums of all samples. ``task`` has
+        their targets, less the means where ``fit_intercept``; the problem itself has no intercept any more.
+        ``sums_of_folds`` has the sums of each fold over all samples, ``sample`` the bank, the task and the folds of
+        some of the first rows. ``earlier`` is the solution for similar sums.
+    folds : (model) -> the number of folds, each of which has separate sums
+    kept_factors : (model, q) -> the most bytes of factors of order q that steps store
     check : (model) -> None
         ValueError for parameters whose problem does not follow from sums.
     """
@@ -76,12 +76,12 @@ class Streaming:
 _REFUSED = {
     "probability": "probabilities are calibrated on held-out rows, which are not kept: leave probability out",
     "class_weight": "weights of classes that are 'balanced' need all rows: give a dict of weights",
-    "multiclass": "pairs of classes have sums of their own: use multiclass='ovr' or 'shared'",
+    "multiclass": "pairs of classes need separate sums: use multiclass='ovr' or 'shared'",
 }
 
 
 def streaming_of(model: Model) -> Streaming:
-    """How a model that learns from sums does so."""
+    """The ``Streaming`` of a model that learns from sums."""
     streaming = model._method.streaming
     assert streaming is not None
     return streaming
@@ -102,8 +102,8 @@ def check_sums(model: Model) -> None:
         )
     for parameter, why in _REFUSED.items():
         value = getattr(model, parameter, None)
-        taken = value in (None, "ovr", "shared") or (parameter == "class_weight" and isinstance(value, dict))
-        if not taken:
+        allowed = value in (None, "ovr", "shared") or (parameter == "class_weight" and isinstance(value, dict))
+        if not allowed:
             raise ValueError(f"{name} learns from sums over the rows, and {why}")
     if model._method.streaming is not None:
         model._method.streaming.check(model)

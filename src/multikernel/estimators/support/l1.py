@@ -34,7 +34,7 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 
 
 def of_sum_one(model: Model, bank: Any) -> Domain:
-    """The weights are positive, and their sum is one."""
+    """The domain of weights that are not negative and have sum one."""
     return Simplex()
 
 
@@ -60,10 +60,10 @@ class L1MKLClassifier(BinaryClassifier):
         support vector machines and the problem of their mixtures alternately; the others are SimpleMKL, SILP, the level
         method and projected subgradients, which solve a support vector machine a step.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
+        Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo", "crammer_singer"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own. Or one
-        problem of all classes, which share the weights and have one loss for each sample: min over d and f of
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights. Or
+        one problem of all classes, which share the weights and have one loss for each sample: min over d and f of
         1/2 sum_c |f_c|^2 + C sum_i max(0, 1 + max over c != y_i of f_c(x_i) - f_y(x_i)), with an intercept for each
         class. Two classes are one problem under each of the three.
     probability : {None, "platt", "isotonic"}, default None
@@ -77,23 +77,24 @@ class L1MKLClassifier(BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -104,10 +105,10 @@ class L1MKLClassifier(BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float or array (problems,), a value that the optimum is not below
+    objective_bound_ : float or array (problems,), a lower bound of the optimum
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
-    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
-        relative Frobenius norms, estimated on samples drawn afresh
+    approximation_error_ : array (m,), where kernels are approximated: the relative Frobenius error of each kernel
+        matrix, estimated on newly drawn samples
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
@@ -173,21 +174,22 @@ class L1MKLRegressor(KernelRegressor):
     max_iter : int, default 1000
         Newton steps of "auto", support vector machines of the other solvers, at most.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -196,10 +198,10 @@ class L1MKLRegressor(KernelRegressor):
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below
+    objective_bound_ : float, a lower bound of the optimum
     duality_gap_ : float, the relative gap of ``objective_``
-    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
-        relative Frobenius norms, estimated on samples drawn afresh
+    approximation_error_ : array (m,), where kernels are approximated: the relative Frobenius error of each kernel
+        matrix, estimated on newly drawn samples
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int

@@ -1,11 +1,11 @@
-"""Kernel weights and a support vector machine, learned together: what the estimators of this folder have in common.
+"""The method of the estimators of this folder: kernel weights and a support vector machine, learned together.
 
 They solve
 
     min over d in D of  J(sum_k d_k K_k) + r(d)
 
-with J the value of a support vector machine, and differ in D and r (the ``domain``), in the loss (the ``machine``), and
-in the solvers that a user may choose by name. ``solver="auto"`` is ``procedures.support_mkl``; with one loss of all
+with J the value of a support vector machine. They differ in D and r (the ``domain``), in the loss (the ``machine``),
+and in the solvers that a user may choose by name. ``solver="auto"`` is ``procedures.support_mkl``; with one loss of all
 classes, ``multiclass="crammer_singer"``, it is ``procedures.SimplicialDecomposition``.
 """
 
@@ -43,10 +43,12 @@ from multikernel.procedures.forecast import Cost, support
 from multikernel.tuning import STACK_TINY
 
 JointScheme = Literal["ovr", "ovo", "crammer_singer"]
-# The machine's last Newton steps double its digits: predictions then do not follow the order of the samples, or weights
-# in place of repeated samples, in more than 1e-7.
+# The machine's last Newton steps double its digits: predictions then change by at most 1e-7 where samples are
+# reordered, or repeated samples are replaced by weights.
 _MIXTURES = partial(SimplicialDecomposition, accuracy=1e-8)
-_TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
+_TIMES = tuple(
+    2.0**power for power in range(-6, 1)
+)  # factors of scikit-learn's gamma; narrower Gaussians lose rare classes
 
 
 class SupportModel(Model, Protocol):
@@ -66,9 +68,9 @@ class SupportMKL:
 
     Parameters
     ----------
-    domain : (model, bank) -> Domain, where the weights live; the bank may be a ``BankCost``
-    machine : (model) -> Machine; of one that is no SupportMachine an optimizer finds the weights
-    solvers : the optimizers that a user may choose by name; "auto" among them takes the place of ``support_mkl``
+    domain : (model, bank) -> Domain, the set of allowed weights; the bank may be a ``BankCost``
+    machine : (model) -> Machine; where it is not a SupportMachine, an optimizer finds the weights
+    solvers : the optimizers that a user may choose by name; one named "auto" replaces ``support_mkl``
     """
 
     domain: Callable[[Any, Any], Domain]
@@ -78,14 +80,14 @@ class SupportMKL:
     def learn(
         self, model: SupportModel, bank: KernelBank, task: Task, earlier: Fitted | None, observe: Observer
     ) -> Learned:
-        """The weights and the support vector machine of one binary problem, of one target, or of all classes."""
+        """The weights and the machine's solution of one binary problem, of one target, or of all classes together."""
         domain = self.domain(model, bank)
         joint = task.target.ndim == 2
         machine = joint_machine(model) if joint else self.machine(model)
         problem = Problem(bank, Linear(), machine, domain, task.target, task.sample_weight)
         separable = as_separable(domain)
-        together = separable is not None and isinstance(machine, SupportMachine)
-        if model.solver == "auto" and "auto" not in self.solvers and together:
+        interior = separable is not None and isinstance(machine, SupportMachine)
+        if model.solver == "auto" and "auto" not in self.solvers and interior:
             solve = partial(support_mkl, tol=model.tol, max_iter=model.max_iter)
         else:
             mixtures = joint and separable is not None and separable.constrained
@@ -95,9 +97,9 @@ class SupportMKL:
         return solved_in_own_units(problem, solve, start, observe)
 
     def cost(self, model: SupportModel, bank: BankCost, task: Task) -> Cost:
-        """A solver by name takes as many steps as its optimizer pleases, and its time is not known.
+        """The cost of one problem; its time is known for ``solver="auto"`` only.
 
-        Nor is that of one loss of all classes, where a sum of kernels, its factor and a copy are held.
+        A problem of all classes has no known time, either; it holds a sum of kernels, its factor and a copy.
         """
         if task.target.ndim == 2:
             return Cost(None, 3.0 * 8.0 * float(bank.n) ** 2)
@@ -106,15 +108,15 @@ class SupportMKL:
             return one_matrix(model, bank, task)
         return support(bank, domain, model.tol)
 
-    def candidates(self, model: SupportModel, name: str, whole: Samples) -> Array:
-        """Values of C, in units of the target and of the combined kernel where a search begins."""
-        total = float(self.domain(model, whole.bank).start(len(whole.bank)).sum())
-        unit = 1.0 if isinstance(model, ClassifierMixin) else whole.spread
-        return loss_weights(whole.size * total, unit)
+    def candidates(self, model: SupportModel, name: str, samples: Samples) -> Array:
+        """Candidates of C, in units of the target and of the combined kernel at the initial weights."""
+        total = float(self.domain(model, samples.bank).start(len(samples.bank)).sum())
+        unit = 1.0 if isinstance(model, ClassifierMixin) else samples.spread
+        return loss_weights(samples.size * total, unit)
 
 
 def minimised(optimizer: Optimizer, problem: Problem, start: Start | None, observe: Observer) -> Learned:
-    """What an optimizer finds."""
+    """Minimise a problem by an optimizer."""
     if start is None:
         return outcome(optimizer.minimise(problem, observe=observe))
     return outcome(optimizer.minimise(problem, start.weights, start.variables, observe))
@@ -134,7 +136,7 @@ def joint_machine(model: SupportModel) -> CrammerSingerMachine:
 
 
 def epsilon_machine(model: SupportModel) -> EpsilonMachine:
-    """Losses of what residuals have beyond epsilon, of weight C."""
+    """Epsilon-insensitive losses, of weight C."""
     return EpsilonMachine(C=model.C, epsilon=model.epsilon, fit_intercept=model.fit_intercept, tol=model.tol)
 
 
@@ -142,17 +144,17 @@ def epsilon_machine(model: SupportModel) -> EpsilonMachine:
 
 
 def polynomials_and_wide_gaussians(model: SupportModel) -> KernelFamily:
-    """The classifiers' default kernels: Gaussians up to the width of scikit-learn's default, and wider ones.
+    """The classifiers' default kernels: polynomials, and Gaussians of the width of scikit-learn's default and wider.
 
-    Narrower ones have larger margins on the training sample and would get the weight: a kernel near the identity
-    separates all training samples from each other, and predicts the frequent class for all others.
+    Narrower Gaussians would get all weight, because they have larger margins on the training sample: a kernel near the
+    identity separates any training samples, but predicts the most frequent class for all others.
     """
     gaussians = Kernels(tuple(RBF(Width("scale", times)) for times in _TIMES))
     return Kernels(tuple(kernel.normalized() for kernel in polynomials((1, 2, 3)))) + gaussians
 
 
 def distinct_samples(model: SupportModel, X: Any, weight: Array | None) -> Any:
-    """For the default kernels the distinct samples with a weight: one of weight two is like one given twice."""
+    """The distinct samples of positive weight, from which default kernels learn widths: repetitions do not matter."""
     sparse = is_sparse(X)
     if model.kernels is not None or not (sparse or isinstance(X, np.ndarray)):
         return X
@@ -165,9 +167,9 @@ def distinct_samples(model: SupportModel, X: Any, weight: Array | None) -> Any:
 
 
 def single_where_large(model: SupportModel, m: int, n: int) -> Any:
-    """Large stacks in single precision, for the solver that only has to certify in double what it found with them.
+    """Single precision for large stacks with ``solver="auto"``, which then certifies its solution in double precision.
 
-    The others have bounds that come from many of their points.
+    The bounds of the other solvers are made from many of their points, which all need double precision.
     """
     large = 4 * m * n * (n + 1) > STACK_TINY
     if large and model.solver == "auto":
@@ -187,11 +189,11 @@ REGRESSOR_BINDING = Binding(default_kernels=polynomials_and_gaussians, precision
 # -- the methods -------------------------------------------------------------------------------------------------------
 
 
-def tube(model: SupportModel, whole: Samples) -> dict[str, float]:
-    """epsilon, where it is "auto": a tenth of the target's spread."""
+def tube(model: SupportModel, samples: Samples) -> dict[str, float]:
+    """The value of epsilon where it is "auto": a tenth of the target's spread."""
     if not AUTO.accepts(model.epsilon):
         return {}
-    return {"epsilon": TUBE * whole.spread}
+    return {"epsilon": TUBE * samples.spread}
 
 
 def classifier_method(problem: SupportMKL) -> Method:

@@ -42,7 +42,7 @@ class SmoothedModel(SupportModel, Protocol):
 
 
 def with_entropy(model: SmoothedModel, bank: Any) -> EntropySimplex:
-    """The weights have sum one, and their entropy counts."""
+    """The domain of weights of sum one, with an entropy term in the objective."""
     return EntropySimplex(0.5 * model.smoothing)
 
 
@@ -66,7 +66,7 @@ def _learn(model: SmoothedModel, bank: KernelBank, task: Task, earlier: Fitted |
 
 
 def _solve(model: SmoothedModel, problem: Problem, start: Start | None, observe: Observer) -> Learned:
-    """The weights, by the problem without an intercept; then the machine, with one where it is asked for."""
+    """Learn the weights by the problem without an intercept, then the machine, with an intercept if requested."""
     bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
     machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
     if model.solver in _GRADIENTS:
@@ -75,20 +75,22 @@ def _solve(model: SmoothedModel, problem: Problem, start: Start | None, observe:
         accelerated = method(bank, y, upper, smoothing, model.tol, model.max_iter, observe=observe)
         weights, a = cast(Weights, accelerated), accelerated.a
     else:
-        found, dual = support_mkl(problem, model.tol, model.max_iter, start, observe)
-        weights, a = _over_variables(found, model.tol), dual.warm
+        weights_of_domain, dual = support_mkl(problem, model.tol, model.max_iter, start, observe)
+        weights, a = _over_variables(weights_of_domain, model.tol), dual.warm
     last = replace(machine, fit_intercept=model.fit_intercept)
     gram = bank.combine(weights.values)
     return replace(weights, variables=a), last.refined(gram, last.program(y, sample_weight), a, model.tol)
 
 
-def _over_variables(found: Weights, tol: float) -> Weights:
-    """The solution of the problem over the weights, as one of the problem over a, whose values have the other sign."""
-    if found.objective is None or found.bound is None:
-        return found
-    certificate = Certificate.gap(-found.bound, -found.objective)
+def _over_variables(weights: Weights, tol: float) -> Weights:
+    """The weights with the certificate of the problem over a, whose values have the opposite sign."""
+    if weights.objective is None or weights.bound is None:
+        return weights
+    certificate = Certificate.gap(-weights.bound, -weights.objective)
     converged = certificate.reached(tol)
-    return replace(found, objective=-found.bound, bound=-found.objective, certificate=certificate, converged=converged)
+    return replace(
+        weights, objective=-weights.bound, bound=-weights.objective, certificate=certificate, converged=converged
+    )
 
 
 def _cost(model: SmoothedModel, bank: BankCost, task: Task) -> Cost:
@@ -120,9 +122,9 @@ class SMKLClassifier(BinaryClassifier):
         on the smoothed problem, with the step sizes found on the way; "nesterov" the published algorithm with its
         printed constants, which takes a hundred times as many steps: raise ``max_iter``.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
+        Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -134,23 +136,24 @@ class SMKLClassifier(BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -161,10 +164,10 @@ class SMKLClassifier(BinaryClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float or array (problems,), a value that the optimum is not below
+    objective_bound_ : float or array (problems,), a lower bound of the optimum
     duality_gap_ : float, the largest relative gap over the problems, of the smoothed problem and of the last machine
-    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
-        relative Frobenius norms, estimated on samples drawn afresh
+    approximation_error_ : array (m,), where kernels are approximated: the relative Frobenius error of each kernel
+        matrix, estimated on newly drawn samples
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
@@ -203,10 +206,10 @@ class SMKLClassifier(BinaryClassifier):
 # -- numbers -----------------------------------------------------------------------------------------------------------
 
 
-def _rules(model: SmoothedModel, whole: Samples) -> dict[str, float]:
+def _rules(model: SmoothedModel, samples: Samples) -> dict[str, float]:
     if AUTO.accepts(model.smoothing):
-        return {"smoothing": whole.spread**2 / whole.size, **tube(model, whole)}
-    return tube(model, whole)
+        return {"smoothing": samples.spread**2 / samples.size, **tube(model, samples)}
+    return tube(model, samples)
 
 
 _NUMBERS = SupportMKL(with_entropy, epsilon_machine)
@@ -243,21 +246,22 @@ class SMKLRegressor(KernelRegressor):
     max_iter : int, default 1000
         Newton steps at most.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
-        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
-        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
-        way would take more than four fifths of the free memory, and says so. The model is exact for these kernels: its
-        certificate is that of the approximate problem.
+        Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
+        against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
+        landmarks, with a warning, where exact kernels would need more than four fifths of the free memory. The
+        certificate is that of the problem with approximate kernels.
     rank : int >= 1 or float in (0, 1), default 256
-        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
-        doubled until the estimate says so.
+        The number of features of each kernel; or the largest relative error of a kernel matrix, for which the number is
+        doubled until the estimated error is small enough.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -266,10 +270,10 @@ class SMKLRegressor(KernelRegressor):
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early
-    objective_bound_ : float, a value that the optimum is not below
+    objective_bound_ : float, a lower bound of the optimum
     duality_gap_ : float, the relative gap of ``objective_``
-    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
-        relative Frobenius norms, estimated on samples drawn afresh
+    approximation_error_ : array (m,), where kernels are approximated: the relative Frobenius error of each kernel
+        matrix, estimated on newly drawn samples
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int

@@ -1,4 +1,4 @@
-"""The functions of two layers, and what they know of their errors."""
+"""The functions of two layers, and their posterior."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class TwoLayerPredictor(Predictor):
 
     Parameters
     ----------
-    reference : bank with the training samples as columns and no rows, to meet new samples
+    reference : bank with the training samples as columns and no rows, for kernels with new samples
     support : int array (n,), all training samples
-    n_train : int, how many there are
+    n_train : int, how many training samples there are
     first : array (n, m), coefficients of the first layer
     outputs : array (r, m), the first layer at the samples that took part
     second : SecondLayer
@@ -50,8 +50,8 @@ class TwoLayerPredictor(Predictor):
 
     def first_layer(self, bank: KernelBank) -> Array:
         """f1 at the rows of a bank, shape (rows, m)."""
-        used, Z = np.flatnonzero(self.first.any(axis=0)), np.zeros((bank.shape[0], self.first.shape[1]))
-        for k in used:
+        kernels, Z = np.flatnonzero(self.first.any(axis=0)), np.zeros((bank.shape[0], self.first.shape[1]))
+        for k in kernels:
             Z[:, k] = product(bank.matrix(int(k)), self.first[:, k])
         return Z
 
@@ -75,7 +75,7 @@ class TwoLayerPredictor(Predictor):
 
 @dataclass(frozen=True, eq=False)
 class TwoLayerPredictors(Predictor):
-    """The functions of several problems, each with two layers of its own.
+    """The functions of several problems, each with two separate layers.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class TwoLayerPredictors(Predictor):
 
     @property
     def n_train(self) -> int:
-        """How many there are."""
+        """How many training samples there are."""
         return self.functions[0].n_train
 
     @property
@@ -110,8 +110,8 @@ class TwoLayerPredictors(Predictor):
 
     def kernel(self, Z: Array, W: Array) -> Array:
         """The mean of the problems' learned kernels on outputs of their first layers."""
-        every = [each.second(Z[:, :, p], W[:, :, p]) for p, each in enumerate(self.functions)]
-        return np.asarray(np.mean(every, axis=0))
+        kernels = [function.second(Z[:, :, p], W[:, :, p]) for p, function in enumerate(self.functions)]
+        return np.asarray(np.mean(kernels, axis=0))
 
     def values(self, bank: KernelBank) -> Array:
         return np.concatenate([function.values(bank) for function in self.functions], axis=1)
@@ -122,7 +122,7 @@ class TwoLayerPredictors(Predictor):
 
 @dataclass(frozen=True, eq=False)
 class TwoLayerPosterior(Posterior):
-    """Of the second layer, the first taken as known."""
+    """The posterior of the second layer; the first layer is taken as known."""
 
     predictor: TwoLayerPredictor | TwoLayerPredictors
 
@@ -133,8 +133,8 @@ class TwoLayerPosterior(Posterior):
     @cached_property
     def smoothers(self) -> Sequence[Smoother | RestrictedSmoother]:
         return [
-            self._smoother_of(posed, function.second(function.outputs, function.outputs))
-            for posed, function in zip(self.posed, self.predictor.functions, strict=True)
+            self._smoother_of(problem, function.second(function.outputs, function.outputs))
+            for problem, function in zip(self.posed, self.predictor.functions, strict=True)
         ]
 
     def deviations(self, bank: KernelBank, values: Array, columns: Array | None = None) -> Array:

@@ -21,14 +21,14 @@ from multikernel.estimators.binding import Binding, double_precision
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import AUTO, ClassWeight, PositiveOrAuto, drawn_seed
-from multikernel.estimators.posterior import Posterior, alpha_of, posed
+from multikernel.estimators.posterior import Posterior, alpha_of, ridge_problem
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel, RidgeRegressor
 from multikernel.estimators.search import (
     Samples,
     Search,
     at_candidate,
-    best_place,
+    best_candidate,
     names_of,
     roughly,
     search_folds,
@@ -52,13 +52,13 @@ def _default_kernels(model: TwoLayerModel) -> KernelFamily:
     return rbf_grid(np.logspace(-2, 0, 5)) + polynomials((1,))
 
 
-def _candidates(model: TwoLayerModel, name: str, whole: Samples) -> Array:
+def _candidates(model: TwoLayerModel, name: str, samples: Samples) -> Array:
     return _RIDGES
 
 
-def _rules(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
+def _rules(model: TwoLayerModel, samples: Samples) -> dict[str, Any]:
     if AUTO.accepts(model.second):
-        return _chosen_layer(model, whole)
+        return _chosen_layer(model, samples)
     return {}
 
 
@@ -88,13 +88,13 @@ def _predictor_of(
 ) -> TwoLayerPredictor | TwoLayerPredictors:
     n, reference = bank.shape[1], bank.reference()
     functions = []
-    for each in fitted:
-        found = cast(LayerWeights, each.weights)
+    for fit in fitted:
+        layers = cast(LayerWeights, fit.weights)
         first = np.zeros((n, len(bank)))
-        first[each.rows] = found.first
-        second = SecondLayer(cast(Any, _known_second(model, each)), int(model.degree))
-        coef, intercept = as_columns(each.solution.coef).T, np.atleast_1d(each.solution.intercept)
-        functions.append(TwoLayerPredictor(reference, np.arange(n), n, first, found.outputs, second, coef, intercept))
+        first[fit.rows] = layers.first
+        second = SecondLayer(cast(Any, _known_second(model, fit)), int(model.degree))
+        coef, intercept = as_columns(fit.solution.coef).T, np.atleast_1d(fit.solution.intercept)
+        functions.append(TwoLayerPredictor(reference, np.arange(n), n, first, layers.outputs, second, coef, intercept))
     if len(functions) == 1:
         return functions[0]
     return TwoLayerPredictors(tuple(functions))
@@ -109,7 +109,7 @@ def _publish(model: TwoLayerModel, bank: KernelBank, fitted: Sequence[Fitted], s
 
 
 def _posterior(model: TwoLayerModel, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
-    problems = tuple(posed(model, each) for each in fitted)
+    problems = tuple(ridge_problem(model, solution) for solution in fitted)
     return TwoLayerPosterior(problems, model.fit_intercept, bank.shape[0], model.predictor_)
 
 
@@ -157,9 +157,9 @@ class TwoLayerModel(RidgeModel):
         ----------
         X, Z : as for ``first_layer``; Z is X by default
         """
-        one = self.first_layer(X)
-        other = one if Z is None else self.first_layer(Z)
-        return cast(TwoLayerPredictor | TwoLayerPredictors, self.predictor_).kernel(one, other)
+        outputs = self.first_layer(X)
+        outputs_of_Z = outputs if Z is None else self.first_layer(Z)
+        return cast(TwoLayerPredictor | TwoLayerPredictors, self.predictor_).kernel(outputs, outputs_of_Z)
 
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
         """The learned kernel, as ``kernel`` returns it.
@@ -205,7 +205,7 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
     beta : float > 0, default 0.1
         The ridge of the first layer.
     fit_intercept : bool, default True
-        Whether the mean of the target is taken off first and is the intercept.
+        Whether the mean of the target is subtracted first and becomes the intercept.
     tol : float, default 1e-3
         Relative stationarity at which to stop.
     max_iter : int, default 2000
@@ -213,14 +213,15 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
     n_init : int, default 1
         How many starts; the first layer of the first is ridge regression with each kernel, that of others is random.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the stationarity.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the
+        stationarity.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
-        or folds of your own. With groups in ``fit`` they hold out whole groups.
+        or your own folds. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -284,13 +285,13 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     n_init : int, default 1
         How many starts; the first layer of the first is ridge regression with each kernel, that of others is random.
     random_state : int, RandomState or None
-        Of the random starts.
+        The seed of the random starts.
     fit_intercept : bool, default True
-        Whether the labels lose their mean first, which is the intercept.
+        Whether the mean of the labels is subtracted first and becomes the intercept.
     class_weight : None, "balanced" or dict from labels to weights, default None
-        What the squared losses of the samples of each class are multiplied with, as in scikit-learn.
+        Factors of the squared losses of the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+        One problem for each class or for each pair; all problems share one bank, and each learns separate weights.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
@@ -298,15 +299,16 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     n_jobs : int or None, default None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
+        A directory where solved binary problems are saved: after a fit was killed, the same fit resumes from them.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
-        that says which candidates were not compared for a parameter that is "auto". The step under way is ended first.
+        Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
+        one that says which candidates were not compared for a parameter that is "auto". The current step is completed
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
-        share of each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole
+        share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole
         groups.
 
     Attributes
@@ -343,26 +345,26 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
 # -- the choice of the second layer ------------------------------------------------------------------------------------
 
 
-def _chosen_layer(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
+def _chosen_layer(model: TwoLayerModel, samples: Samples) -> dict[str, Any]:
     """The second layer that predicts held-out samples best, and its ridge, by name.
 
-    The linear one where no other is plainly better. A model without products is the simpler one: another layer has to
-    lower the mean held-out loss by more than the standard error of the mean of the differences, sample by sample.
+    The linear layer is the simplest. It is taken unless another layer lowers the mean held-out loss by more than the
+    standard error of the mean difference of the losses, sample by sample.
 
     Parameters
     ----------
     model : an estimator whose ``second`` is "auto"
-    whole : the training samples
+    samples : the training samples
     """
     learn, losses, ridges = model._method.learn, dict[str, Array](), dict[str, float]()
     for name in _LAYERS:
-        each = with_parameters(model, second=name)
-        if AUTO.accepts(each.alpha):
-            each = at_candidate(each, "alpha", whole, best_place(each, "alpha", learn, whole))
-        ridges[name] = each.alpha
+        candidate = with_parameters(model, second=name)
+        if AUTO.accepts(candidate.alpha):
+            candidate = at_candidate(candidate, "alpha", samples, best_candidate(candidate, "alpha", learn, samples))
+        ridges[name] = candidate.alpha
         if time_is_up():  # there is no time to compare this layer with others
             break
-        losses[name] = _losses(each, learn, whole)
+        losses[name] = _losses(candidate, learn, samples)
     if time_is_up():
         warn_of_cut_choice(f"{len(losses)} of {len(_LAYERS)} second layers ({', '.join(_LAYERS)}) were compared")
     best = _plainly_best(losses) if losses else _LAYERS[0]
@@ -371,7 +373,10 @@ def _chosen_layer(model: TwoLayerModel, whole: Samples) -> dict[str, Any]:
 
 @np.errstate(over="ignore", invalid="ignore")
 def _plainly_best(losses: dict[str, Array]) -> str:
-    """The layer of the lowest mean loss, if it is plainly lower; a mean beyond all numbers is infinite."""
+    """The layer of the lowest mean loss, if the loss is lower by more than a standard error; else the linear one.
+
+    A mean that overflows is infinite.
+    """
     simplest = _LAYERS[0]
     best = min(losses, key=lambda name: losses[name].mean())
     better = losses[simplest] - losses[best]
@@ -380,17 +385,17 @@ def _plainly_best(losses: dict[str, Array]) -> str:
     return best
 
 
-def _losses(model: TwoLayerModel, learn: Any, whole: Samples) -> Array:
-    """The weighted losses of the samples, each by the model of a fold that it is not in; infinite where a fit fails."""
-    rough, found = roughly(with_parameters(model, class_weight=None)), [np.zeros(1)]
-    for train, test in search_folds(whole, is_classifier(model)):
+def _losses(model: TwoLayerModel, learn: Any, samples: Samples) -> Array:
+    """The weighted losses of held-out samples, fold by fold; infinite where a fit fails."""
+    rough_model, losses = roughly(with_parameters(model, class_weight=None)), [np.zeros(1)]
+    for train, test in search_folds(samples, is_classifier(model)):
         try:
             keeping(
-                lambda train=train: rough.fit_bank(  # type: ignore[misc]
+                lambda train=train: rough_model.fit_bank(  # type: ignore[misc]
                     train.bank, train.target, (), train.weight, learn, exact=False, resampling=train.resampling
                 )
             )
         except (ValueError, ArithmeticError):
             return np.full(1, np.inf)
-        found.append(test.losses(rough, rough.predictor_.values(test.bank)))
-    return np.concatenate(found)
+        losses.append(test.losses(rough_model, rough_model.predictor_.values(test.bank)))
+    return np.concatenate(losses)
