@@ -105,7 +105,7 @@ def convexity(
     alpha : float > 0, the ridge
     domain : NormBall or None for the default of ``PolynomialMKLRegressor``: norm 2, radius 1, centre 1
     fit_intercept : bool, whether the mean of y is subtracted from it
-    n_samples : int >= 0, how many random points of the ball to look at, beside the one where optimizers start
+    n_samples : int >= 0, how many random points of the ball are evaluated, besides the initial point of optimizers
     random_state : int, RandomState or None, for the random points
 
     Raises

@@ -55,7 +55,7 @@ Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``,
 
 
 def bound_samples(model: Model, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
-    """The bank of checked samples. Kernels learn their data-dependent parameters from the samples before."""
+    """The bank of checked samples, from which kernels first learn the parameters that depend on data."""
     binding = model._method.binding
     learned_from = binding.learned_from(model, host(X), weight)
     family = resolved_family(model, features_of(model, X)).learned(learned_from)

@@ -152,7 +152,7 @@ def check_predicted(values: Array, name: str) -> Array:
 
 
 def checked_target(y: Any, n: int, **checks: Any) -> Array:
-    """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
+    """The target for n samples, checked as ``validate_data`` checks it together with an array of samples."""
     several = checks.get("multi_output") and np.ndim(y) == 2
     if several:
         target: Array = check_array(y, input_name="y")

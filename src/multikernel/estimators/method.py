@@ -86,7 +86,7 @@ class Method:
     search : Search, the parameters that may be "auto"
     schedule : Schedule, which tasks are solved together
     cost : (model, bank, task) -> Cost
-        What solving one task takes beside its bank.
+        The cost of solving one task, without that of its bank.
     combination : (model) -> Combination, how weights make a kernel
     kernel_weights : (model, fitted) -> array (m,)
         The weights in the predictor, where they differ from the learned ones.

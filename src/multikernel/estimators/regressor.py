@@ -114,7 +114,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         explain together is halved between them, and a part is negative where a kernel makes predictions worse. The
         score of the intercept, zero where the mean of y is that of the training targets, is divided among the kernels
         in proportion to the squares of their f_k. All parts of a target sum to its R2. Columns that are ``fixed`` have
-        no part: beside them the parts sum to R2 less that of the intercept and these columns.
+        no part: with such columns, the parts sum to R2 less the R2 of the intercept and these columns.
 
         Parameters
         ----------

@@ -77,15 +77,15 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     criterion : {"held_out", "evidence"}, default "held_out"
         What weights and ridge are chosen by: the held-out error, or the density of all targets, less their mean, under
         a Gaussian process with this kernel and noise, largest over its scale. Evidence needs no folds, and its noise
-        variance is the better estimate; held-out error asks for predictions alone. Each has a model of its steps, and
-        zero weights.
+        variance is the better estimate; held-out error assesses predictions only. Either criterion has a quadratic
+        model for its steps, and leads to weights that are exactly zero.
     fixed : None, names or positions of columns of X, or the name of a view; one of them or a list; default None
         Columns without penalty, such as age or site: f(x) = sum_j b_j x_j + a function of the kernels. Categories and
         strings are a column for each level, named "site=B"; the first level is the one that others compare with.
-        Kernels see the other columns, except those that name their columns by ``on``. Where X has several views, the
-        columns of the views that ``fixed`` names, which are then for no kernel: so also beside kernel matrices. Folds
-        estimate b from their training samples. With criterion="evidence" the likelihood is restricted (REML). An empty
-        list is an intercept without penalty alone.
+        Kernels get the other columns, except kernels that name their columns by ``on``. Where X has several views,
+        ``fixed`` names views, all of whose columns are then fixed and get no kernel; the others may be kernel matrices.
+        Folds estimate b from their training samples. With criterion="evidence" the likelihood is restricted (REML). An
+        empty list means that only the intercept is without penalty.
     fit_intercept : bool, default True
         Whether the mean of the training targets is subtracted first and becomes the intercept. With ``fixed`` it is one
         more column without penalty instead.
@@ -100,7 +100,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         always those of least error, as they are for one target.
     tol : float, default 1e-4
         Relative stationarity to reach. Steps also end where ten of them together gained less than a hundredth of that:
-        the model has not converged then, and a ConvergenceWarning says so.
+        the model has then not converged, and there is a ConvergenceWarning.
     max_iter : int, default 500
         Gauss-Newton steps at most from each start.
     n_init : int, default 1
@@ -109,7 +109,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     random_state : int, RandomState or None
         The seed of the random starts.
     n_jobs : int or None, default None
-        Threads over targets with weights of their own, a block of them each.
+        Threads over blocks of targets, where targets have separate weights.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
         current step is completed first.
@@ -119,10 +119,11 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
 
     Attributes
     ----------
-    weights_ : array (m,), with sum 1; (t, m) for t targets with weights of their own. All zero where no kernel is of
-        use on held-out samples: the predictor is then constant.
+    weights_ : array (m,), with sum 1; (t, m) for t targets with separate weights. All weights are zero where no kernel
+        helps on held-out samples: the predictor is then constant.
     alpha_ : float, or array (t,): the ridge for these weights. Only the ratio of weights and ridge matters. With
-        ``shared_weights`` a target whose mean predicts it best has a ridge beside which the kernel is rounding.
+        ``shared_weights`` a target that is best predicted by its mean has a ridge so large that the kernel has no
+        effect.
     cv_loss_ : float, or array (t,): the mean squared error on the held-out samples, for either criterion; NaN where
         the samples outside a fold do not determine the coefficients of ``fixed``
     kernel_names_ : array (m,)
@@ -141,9 +142,10 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. Of weights that grow without end, what larger ones were found to gain where the model
         promises more. The largest over the targets.
-    target_stationarity_ : array (t,), that of each of t targets with weights of their own; of a target that kept equal
-        weights (``standard_errors``), and with ``shared_weights``, that of its ridge for these weights. Shared weights
-        are themselves stationary for a ridge in common: ``stationarity_`` is the largest of all these
+    target_stationarity_ : array (t,), the stationarity of each of t targets with separate weights. For a target that
+        kept equal weights (``standard_errors``), and with ``shared_weights``, it is that of the target's ridge for
+        these weights. Shared weights are themselves stationary for a common ridge: ``stationarity_`` is the largest of
+        all these
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
@@ -155,10 +157,9 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     a least-squares problem of order m, or of as many residuals where these are fewer. Centred kernels are centred once,
     on all samples.
 
-    Several targets with weights of their own are solved together, at points that they share, for either criterion and
-    with ``fixed``: an inverse serves all of them, of 1,000 targets and three kernels about 1,200 are needed.
-    ``verbose`` then tells the geometric mean of their stationarities, and ``history_`` has the largest before each
-    round.
+    Several targets with separate weights are solved together, at points that they share, for either criterion and with
+    ``fixed``: an inverse serves all of them, and 1,000 targets with three kernels need about 1,200 inverses. Then
+    ``verbose`` reports the geometric mean of their stationarities, and ``history_`` has the largest before each round.
 
     References
     ----------
@@ -232,7 +233,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : real targets of shape (n,) or (n, t). A memory map, or a data set of HDF5 or zarr, is read some columns at a
-            time, where each target has weights of its own
+            time, where targets have separate weights
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
         return fit_model(self, X, y, groups=groups)
@@ -304,16 +305,16 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
 
         - "variance": s_k, what the kernel is multiplied with, in squared units of the target
         - "standard error": from the average information; NaN where another kernel explains the same
-        - "lower", "upper": the ends of the profile likelihood's interval. Variances of zero, or almost, it holds at
-          least as often as asked for.
+        - "lower", "upper": the ends of the profile likelihood's interval. It contains variances of
+          zero, or nearly zero, at least as often as requested.
         - "share": of the variance among these samples, beside fixed effects: s_k times the mean square of a function
           of the kernel about its mean, over the sum of all; and "error of share", its standard error
         - "statistic", "p": of the likelihood-ratio test of s_k = 0. The p-value of one kernel is exact but for the
           error of 10,000 draws; that of one of several kernels is a little too large rather than too small (a mixture
           of 0 and chi-squared in equal parts).
 
-        All but rough variances is NaN, with a warning, where kernels explain a target without noise in double
-        precision: the likelihood then has no maximum.
+        Where kernels explain a target without noise in double precision, the likelihood has no maximum: variances are
+        then rough, everything else is NaN, and there is a warning.
 
         Raises
         ------

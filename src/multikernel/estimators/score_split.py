@@ -46,7 +46,7 @@ from multikernel.tuning import BUFFER_VALUES
 
 SplitScoring = Literal["r2", "correlation"]
 _SCORINGS = Choice(("r2", "correlation"))
-_FEWEST_TARGETS = 16  # blocks of rows are so small that contributions to at least so many targets fit into memory
+_FEWEST_TARGETS = 16  # blocks of rows are small enough that contributions to this many targets fit into memory
 
 
 @dataclass(frozen=True, eq=False)

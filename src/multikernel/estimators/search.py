@@ -421,9 +421,8 @@ def search_folds(samples: Samples, classes: bool) -> Iterator[tuple[Samples, Sam
     weighted_rows = np.flatnonzero(samples.share > 0)
     targets = np.unique(samples.target, return_inverse=True)[1].reshape(len(samples.target), -1)
     gram = samples.bank.combine(np.ones(len(samples.bank)))
-    uneven = 1.0 + targets[:, 0] / targets[:, 0].max(
-        initial=1
-    )  # with equal weights the sums would be 0 for centred features
+    # with equal weights the sums would be 0 for centred features
+    uneven = 1.0 + targets[:, 0] / targets[:, 0].max(initial=1)
     image = gram.multiply(samples.share * uneven)
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[weighted_rows]
     unique, key_of_row = np.unique(key, axis=0, return_inverse=True)

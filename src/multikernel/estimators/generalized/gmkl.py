@@ -125,9 +125,9 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     objective_bound_ : float or array (problems,), a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
-    stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
-        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
-        loss is replaced by its tangent there: the penalty is kept exact
+    stationarity_ : float, for the other problems: the decrease of the objective that other weights promise to first
+        order, relative to ``objective_``. The other weights are all weights in the ball; with a penalty, those of a sum
+        up to that of the present weights and of the start. Only the loss is linearised, the penalty is exact
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
@@ -242,9 +242,9 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
     objective_bound_ : float, a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, the relative gap of ``objective_``; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
-    stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
-        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
-        loss is replaced by its tangent there: the penalty is kept exact
+    stationarity_ : float, for the other problems: the decrease of the objective that other weights promise to first
+        order, relative to ``objective_``. The other weights are all weights in the ball; with a penalty, those of a sum
+        up to that of the present weights and of the start. Only the loss is linearised, the penalty is exact
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
@@ -350,9 +350,9 @@ class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
     objective_bound_ : float, a lower bound of the optimum; where there is a ``duality_gap_``
     duality_gap_ : float, the relative gap of ``objective_``; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
-    stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
-        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
-        loss is replaced by its tangent there: the penalty is kept exact
+    stationarity_ : float, for the other problems: the decrease of the objective that other weights promise to first
+        order, relative to ``objective_``. The other weights are all weights in the ball; with a penalty, those of a sum
+        up to that of the present weights and of the start. Only the loss is linearised, the penalty is exact
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int

@@ -283,7 +283,7 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
     max_iter : int, default 100
         Rounds of the search at most.
     max_nodes : int, default 2000
-        Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
+        The most products that are evaluated individually; each takes 4 n (n + 1) bytes while fitting.
     class_weight : None, "balanced" or dict from labels to weights, default None
         Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
@@ -313,7 +313,7 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
     weights_ : array (len(nodes_),), or (problems, len(nodes_)) with more than two classes
     kernel_names_ : array (len(nodes_),), names of the products
     base_kernel_names_ : array (p,)
-    n_nodes_searched_ : int, how many products were looked at one by one
+    n_nodes_searched_ : int, how many products were evaluated individually
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k the weighted sum
     intercept_ : float or array (problems,)
     classes_ : array
@@ -401,7 +401,7 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
     max_iter : int, default 100
         Rounds of the search at most.
     max_nodes : int, default 2000
-        Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
+        The most products that are evaluated individually; each takes 4 n (n + 1) bytes while fitting.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap, and
         one that says which candidates were not compared for a parameter that is "auto". The current step is completed
@@ -418,7 +418,7 @@ class HKLRegressor(HierarchicalModel, RidgeRegressor):
     weights_ : array (len(nodes_),)
     kernel_names_ : array (len(nodes_),), names of the products
     base_kernel_names_ : array (p,)
-    n_nodes_searched_ : int, how many products were looked at one by one
+    n_nodes_searched_ : int, how many products were evaluated individually
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k the weighted sum
     intercept_ : float
     objective_ : float, the value at the model's weights, or more where a fit stopped early

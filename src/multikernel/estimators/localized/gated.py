@@ -232,11 +232,11 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     ----------
     kernels : kernel, its name, list or dict of kernels, or KernelFamily
         By default polynomials of degrees 1 and 2 and Gaussians of three widths on all features, normalised; the
-        features should be standardised. The gates look at all features, whatever the kernels are on.
+        features should be standardised. The gates are functions of all features, whatever features the kernels use.
     gates : {"softmax", "sigmoid"}, default "softmax"
-        Softmax gates have sum 1 at every sample; sigmoid gates open and shut by themselves.
+        Softmax gates have sum 1 at every sample; each sigmoid gate is independent of the others.
     ridge : float > 0, default 0.1
-        Keeps the gates from turning from one kernel to another at once.
+        The weight of the penalty on slopes and levels of the gates: larger values give smoother gates.
     C : float > 0 or "auto", default 1.0
         Weight of the squared losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
@@ -244,7 +244,7 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     tol : float, default 1e-3
         Relative stationarity at which to stop.
     max_iter : int, default 500
-        Steps at most from each start, one machine or two each.
+        The most steps from each start; a step solves one machine or two.
     n_init : int, default 1
         How many starts; in the first all gates are equal, the others are random.
     random_state : int, RandomState or None
@@ -276,7 +276,8 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     ----------
     weights_ : array (m,) or (problems, m), the mean of each gate over the training samples
     objective_ : float or array (problems,), with the ridge
-    stationarity_ : float, the gain that the slope of the objective promises where only the ridge curves it, relative
+    stationarity_ : float, the relative decrease of the objective that its gradient predicts, if the ridge were its only
+        curvature
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (problems,)
@@ -333,15 +334,15 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
         Whether the mean of the target is subtracted first and becomes the intercept.
     kernels : kernel, its name, list or dict of kernels, or KernelFamily
         By default polynomials of degrees 1 and 2 and Gaussians of three widths on all features, normalised; the
-        features should be standardised. The gates look at all features, whatever the kernels are on.
+        features should be standardised. The gates are functions of all features, whatever features the kernels use.
     gates : {"softmax", "sigmoid"}, default "softmax"
-        Softmax gates have sum 1 at every sample; sigmoid gates open and shut by themselves.
+        Softmax gates have sum 1 at every sample; each sigmoid gate is independent of the others.
     ridge : float > 0, default 0.1
-        Keeps the gates from turning from one kernel to another at once.
+        The weight of the penalty on slopes and levels of the gates: larger values give smoother gates.
     tol : float, default 1e-3
         Relative stationarity at which to stop.
     max_iter : int, default 500
-        Steps at most from each start, one machine or two each.
+        The most steps from each start; a step solves one machine or two.
     n_init : int, default 1
         How many starts; in the first all gates are equal, the others are random.
     random_state : int, RandomState or None
@@ -360,7 +361,8 @@ class GatedMKLRegressor(GatedModel, KernelRegressor):
     ----------
     weights_ : array (m,), the mean of each gate over the training samples
     objective_ : float, with the ridge
-    stationarity_ : float, the gain that the slope of the objective promises where only the ridge curves it, relative
+    stationarity_ : float, the relative decrease of the objective that its gradient predicts, if the ridge were its only
+        curvature
     kernel_names_ : array (m,)
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float

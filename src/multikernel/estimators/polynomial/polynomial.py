@@ -238,8 +238,8 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
         8 to 40 ridge regressions for 2 weights and 25 to 400 for 3 and 4, where "auto" takes 3 to 10: in all 7 to 70
         and 20 to 1000 times the time of "auto", which for that reason does not go on to it.
     tied : tuples of kernel numbers or None, default None
-        Takes the place of ``degree``: K(theta) is the sum of the products of these kernels, each with the product of
-        their weights, so that ((0,), (0, 1), (2, 2)) is theta_0 K_0 + theta_0 theta_1 K_0 o K_1 + theta_2^2 K_2 o K_2.
+        Replaces ``degree``: K(theta) is the sum of the products of these kernels, each with the product of their
+        weights, so that ((0,), (0, 1), (2, 2)) is theta_0 K_0 + theta_0 theta_1 K_0 o K_1 + theta_2^2 K_2 o K_2.
     free : tuples of kernel numbers, default ()
         Entrywise products of kernels with separate weights: ((0, 1), (2, 2, 3)) adds theta_m K_0 o K_1 and
         theta_{m+1} K_2 o K_2 o K_3 to the power. Their weights follow those of the m kernels, in the same ball.
@@ -285,7 +285,8 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
     duality_gap_ : float, ``objective_ - objective_bound_`` where the problem is convex in theta or in theta^degree,
         relative to ``objective_``; of a ball, and with a penalty for degree 1, relative to what the kernels explain
         where that is less: the distance of ``objective_`` to its value |y|^2 / alpha without kernels (y less its mean)
-    stationarity_ : float, elsewhere: what other weights could gain to first order, relative to the same
+    stationarity_ : float, in other cases: the decrease of the objective that other weights promise to first order,
+        relative to the same value
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``certificate_`` is at most ``tol``
     n_iter_ : int
@@ -315,7 +316,7 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     """Classification by regression on a power of a weighted sum of kernels, the weights learned with it.
 
     The labels are -1 and +1, kernel ridge regression is fitted to them, and the sign decides. Everything else is as in
-    ``PolynomialMKLRegressor``; of more than two classes each problem has weights of its own, or all share them.
+    ``PolynomialMKLRegressor``; with more than two classes each problem has separate weights, or all share them.
 
     Parameters
     ----------
@@ -326,8 +327,9 @@ class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     fit_intercept : bool, default True
         Whether the mean of the labels is subtracted first and becomes the intercept.
     multiclass : {"ovr", "ovo", "shared"}, default "ovr"
-        One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
-        column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
+        One problem for each class or for each pair, each with separate weights; or one problem of all classes, with a
+        column of labels for each, in which classes share the weights as several targets do. With many classes this is
+        much faster.
     class_weight : None, "balanced" or dict from labels to weights, default None
         Factors of the squared losses of the samples of each class, as in scikit-learn.
     probability : {None, "platt", "isotonic"}, default None

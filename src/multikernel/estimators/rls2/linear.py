@@ -195,9 +195,9 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
     fit_intercept : bool, default True
         Whether the mean of the target is subtracted first and becomes the intercept.
     tol : float, default 1e-4
-        The relative duality gap that counts as converged; what is reached is far smaller.
+        The relative duality gap that counts as converged; the gap that is reached is far smaller.
     max_iter : int, default 10000
-        Looks at all features at most; between two of them, up to 32 features enter the active set.
+        The most passes over all features; after each of them, up to 32 features enter the active set.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
         current step is completed first.
@@ -300,9 +300,9 @@ class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
     fit_intercept : bool, default True
         Whether the mean of the target is subtracted first and becomes the intercept.
     tol : float, default 1e-4
-        The relative duality gap that counts as converged; what is reached is far smaller.
+        The relative duality gap that counts as converged; the gap that is reached is far smaller.
     max_iter : int, default 10000
-        Looks at all features at most; between two of them, up to 32 features enter the active set.
+        The most passes over all features; after each of them, up to 32 features enter the active set.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto", and those that probabilities are calibrated on: a number of folds with their
         share of each class, three and five by default, or your own folds. With groups in ``fit`` they hold out whole

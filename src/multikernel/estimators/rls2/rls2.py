@@ -253,8 +253,8 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
 class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
 
-    Solves the problem of RLS2Regressor for every binary problem, each with weights of its own, or for all classes
-    with the same weights.
+    Solves the problem of RLS2Regressor for every binary problem, each with separate weights, or for all classes with
+    the same weights.
 
     Parameters
     ----------
@@ -262,8 +262,9 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space; "fisher_root": the
         root of that, with the variances of samples.
     multiclass : {"ovr", "ovo", "shared"}, default "ovr"
-        One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
-        column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
+        One problem for each class or for each pair, each with separate weights; or one problem of all classes, with a
+        column of labels for each, in which classes share the weights as several targets do. With many classes this is
+        much faster.
     class_weight : None, "balanced" or dict from labels to weights, default None
         Factors of the squared losses of the samples of each class, as in scikit-learn.
     probability : {None, "platt", "isotonic"}, default None

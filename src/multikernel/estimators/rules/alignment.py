@@ -27,7 +27,7 @@ _METHODS = {"alignf": alignf, "align": alignment}
 
 
 class AlignmentModel(Model, Protocol):
-    """The parameters that these functions read, beside those of every estimator."""
+    """The parameters that the functions of this file read, in addition to those of every estimator."""
 
     method: str
 
@@ -164,7 +164,7 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     fit_intercept : bool, default True
         Whether the mean of the targets is subtracted first and becomes the intercept.
     time_budget : float > 0 or None, default None
-        Not used: one linear system is solved, and no kernel is looked at twice.
+        Not used: a fit solves one linear system, and reads every kernel once.
     approximation : None, "nystroem", "fourier" or "auto", default None
         Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
         against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes

@@ -34,7 +34,7 @@ from multikernel.procedures import Weights, average, best_kernel
 
 
 class BaselineModel(Model, Protocol):
-    """The parameters that these functions read, beside those of every estimator."""
+    """The parameters that the functions of this file read, in addition to those of every estimator."""
 
     cv: Any
     random_state: Any
@@ -147,7 +147,7 @@ class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     fit_intercept : bool, default True
         Whether the mean of the targets is subtracted first and becomes the intercept.
     time_budget : float > 0 or None, default None
-        Not used: one linear system is solved, and no kernel is looked at twice.
+        Not used: a fit solves one linear system, and reads every kernel once.
     approximation : None, "nystroem", "fourier" or "auto", default None
         Whether each kernel is approximated by few features, so that no matrix of all samples is formed: by its values
         against landmarks, or by random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes
@@ -223,8 +223,8 @@ def _choosing_kernels(method: Method) -> Method:
 class BestKernelClassifier(BinaryClassifier):
     """A classifier on the single kernel of the best cross-validated area under the curve.
 
-    With several classes each binary problem chooses a kernel of its own. Weights of samples are those of the losses on
-    the training folds and of the area on the others.
+    With several classes, a kernel is chosen for each binary problem. Weights of samples count in the losses on the
+    training folds and in the area on the held-out ones.
 
     Parameters
     ----------
@@ -307,7 +307,7 @@ class BestKernelClassifier(BinaryClassifier):
 class BestKernelRegressor(RidgeRegressor):
     """Kernel ridge regression on the single kernel of the best cross-validated R^2.
 
-    Weights of samples are those of the losses on the training folds and of R^2 on the others.
+    Weights of samples count in the losses on the training folds and in R^2 on the held-out ones.
 
     Parameters
     ----------
@@ -316,7 +316,7 @@ class BestKernelRegressor(RidgeRegressor):
     random_state : int, RandomState or None
         Shuffles the folds.
     time_budget : float > 0 or None, default None
-        Seconds after which no further fold is looked at.
+        Seconds after which no further fold is evaluated.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     alpha : float > 0 or "auto", default "auto"

@@ -48,7 +48,7 @@ Weigh = Callable[[Any, KernelBank, Task, Machine], Weights]
 
 
 class RuleModel(Model, Protocol):
-    """The parameters that these functions read, beside those of every estimator."""
+    """The parameters that the functions of this file read, in addition to those of every estimator."""
 
     alpha: float
     fit_intercept: bool

@@ -31,7 +31,7 @@ _ACCURACY = Number(least=0, below=1)
 
 
 class ProportionalModel(Model, Protocol):
-    """The parameters that these functions read, beside those of every estimator."""
+    """The parameters that the functions of this file read, in addition to those of every estimator."""
 
     threshold: float
     cv: Any
@@ -82,8 +82,8 @@ class ProportionalMKLClassifier(BinaryClassifier):
     """A classifier on kernels weighted by the accuracy of each of them alone, on held-out samples (PWMK).
 
     With the accuracy a_k of kernel k, averaged over the folds, its weight is max(a_k - threshold, 0), scaled to sum 1;
-    the weights are equal where no kernel is above the threshold. With several classes each binary problem has weights
-    of its own. Weights of samples are those of the losses on the training folds and of the accuracy on the others.
+    the weights are equal where no kernel is above the threshold. With several classes each binary problem has separate
+    weights. Weights of samples count in the losses on the training folds and in the accuracy on the held-out ones.
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ class ProportionalMKLRegressor(RidgeRegressor):
     random_state : int, RandomState or None
         Shuffles the folds.
     time_budget : float > 0 or None, default None
-        Seconds after which no further fold is looked at.
+        Seconds after which no further fold is evaluated.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     alpha : float > 0 or "auto", default "auto"

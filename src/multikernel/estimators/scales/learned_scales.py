@@ -77,7 +77,7 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
         Whether several kernels share the scales: their own widths matter then, and their sum is one function of the
         distance.
     groups : None or list of lists of features, default None
-        Features that share a scale, by position or by data-frame name; all others have a scale of their own.
+        Features that share a scale, by position or by data-frame name; all others have separate scales.
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled folds, at most one for each sample.
     penalty : None or float >= 0, default None
@@ -95,12 +95,12 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     fit_intercept : bool, default True
         Whether the mean of the training targets is subtracted first and becomes the intercept.
     tol : float, default 1e-2
-        Stationarity at which to stop: by how much, relative to the held-out error, a factor e in one parameter would
-        change the objective, to first order.
+        Stationarity at which to stop: the change of the objective, to first order and relative to the held-out error,
+        when one parameter is multiplied by e.
     max_iter : int, default 100
-        Quasi-Newton steps at most; as many on a part of the samples first, where there are more than 500.
+        The most quasi-Newton steps; where there are more than 500 samples, as many steps on a part of them come first.
     random_state : int, RandomState or None; default 0
-        Of the folds, and of the samples that the steps begin on.
+        The seed of the folds, and of the samples on which the steps begin.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
         current step is completed first.
@@ -120,8 +120,8 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     alpha_ : float, the ridge for these weights
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
     cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
-        that it is somewhat lower than the error of new samples. With centres, that of a fifth of the samples, whole
-        folds, which only the ridge was chosen by; of a source, that of 10,000 rows
+        that it is somewhat lower than the error on new samples. With centres it is the error on a fifth of the samples,
+        in whole folds, by which only the ridge was chosen; for a source, the error on 10,000 rows
     centres_ : int array (M,), the training samples that are centres; not set, like the two below, without centres. A
         fit to a source keeps no other samples: it is 0 to M - 1, and dual_coef_ has a value for each centre
     approximation_error_ : array (1,), the relative error of the kernel matrix by the centres, estimated on 500 samples
@@ -212,13 +212,13 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     class_weight : None, "balanced" or dict from labels to weights, default None
         Factors of the squared errors of each class.
     loss : "squared" or "logistic", default "squared"
-        Of the function that is trained at the end. "logistic" needs an approximation: on centres it is more accurate
-        than "squared" where they are few for the classes, takes up to several times as long for the last step, and has
-        ``predict_proba`` without calibration. Scales and centres are the same.
+        The loss of the function that is trained at the end. "logistic" needs an approximation: on centres it is more
+        accurate than "squared" where they are few for the classes, takes up to several times as long for the last step,
+        and has ``predict_proba`` without calibration. Scales and centres are the same.
     probability : {None, "platt", "isotonic"}, default None
         How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
         or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
-        fifths of the training samples, by models that learn scales of their own.
+        fifths of the training samples, by models that learn their scales without them.
     kernels : kernel of a distance or list of them
         RBF(), Laplacian() (absolute differences, q = 1), Matern(), RationalQuadratic(), ExponentialPower(); their own
         widths do not matter. Several are learned with weights, and with scales each unless these are shared. By default
@@ -231,7 +231,7 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
         Whether several kernels share the scales: their own widths matter then, and their sum is one function of the
         distance.
     groups : None or list of lists of features, default None
-        Features that share a scale, by position or by data-frame name; all others have a scale of their own.
+        Features that share a scale, by position or by data-frame name; all others have separate scales.
     penalty : None or float >= 0, default None
         One over the variance that the logarithms of the scales are expected to have: larger values keep the scales
         nearer to each other. It matters less the more samples there are; without it the scales may be fitted to the
@@ -247,12 +247,12 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     fit_intercept : bool, default True
         Whether the mean of the training targets is subtracted first and becomes the intercept.
     tol : float, default 1e-2
-        Stationarity at which to stop: by how much, relative to the held-out error, a factor e in one parameter would
-        change the objective, to first order.
+        Stationarity at which to stop: the change of the objective, to first order and relative to the held-out error,
+        when one parameter is multiplied by e.
     max_iter : int, default 100
-        Quasi-Newton steps at most; as many on a part of the samples first, where there are more than 500.
+        The most quasi-Newton steps; where there are more than 500 samples, as many steps on a part of them come first.
     random_state : int, RandomState or None; default 0
-        Of the folds, and of the samples that the steps begin on.
+        The seed of the folds, and of the samples on which the steps begin.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best solution so far, with a ConvergenceWarning that states the gap. The
         current step is completed first.
@@ -274,9 +274,9 @@ class LearnedScalesClassifier(ScalesModel, KernelClassifier):
         squared norm of each column's function is least
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
     cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
-        that it is somewhat lower than the error of new samples. With centres, that of a fifth of the samples, whole
-        folds, which only the ridge was chosen by; of a source, that of 10,000 rows. With loss="logistic" it and
-        ``cv_loss_constant_`` are mean logistic losses
+        that it is somewhat lower than the error on new samples. With centres it is the error on a fifth of the samples,
+        in whole folds, by which only the ridge was chosen; for a source, the error on 10,000 rows. With loss="logistic"
+        it and ``cv_loss_constant_`` are mean logistic losses
     centres_ : int array (M,), the training samples that are centres; not set, like the two below, without centres. A
         fit to a source keeps no other samples: it is 0 to M - 1, and dual_coef_ has a value for each centre
     approximation_error_ : array (1,), the relative error of the kernel matrix by the centres, estimated on 500 samples

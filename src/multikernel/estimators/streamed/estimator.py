@@ -55,16 +55,16 @@ class LearnsFromSums:
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None) -> Self:
-        """Learn from further samples, beside all that were given before, here or to ``fit`` as a source.
+        """Learn from further samples, in addition to all earlier ones, of ``partial_fit`` or of a source in ``fit``.
 
-        The first samples settle the features: they should be at least four times as many as ``rank``, and like those
+        The first samples determine the features: they should be at least four times as many as ``rank``, and like those
         that follow. The model is then the one of all samples so far, on these features. Where the first call has fewer
-        samples than ``rank``, a warning says so: widths and landmarks of a few samples serve those that follow badly.
+        samples than ``rank``, there is a warning: widths and landmarks of few samples do not suit those that follow.
 
-        Parameters that the first call settles cannot be changed afterwards: ``kernels``, ``approximation``, ``rank``,
-        ``cv``, ``class_weight``, and numbers that are "auto", or are to be. Others, such as ``alpha`` as a number, may
-        be, and the next call then solves the problem of all samples so far with their new values; ``random_state``
-        draws landmarks at the first call only.
+        Parameters on which the features depend cannot be changed after the first call: ``kernels``, ``approximation``,
+        ``rank``, ``cv``, ``class_weight``; nor can a number become "auto", or "auto" a number. Others, such as
+        ``alpha`` as a number, can be changed, and the next call then solves the problem of all samples so far with
+        their new values; ``random_state`` draws landmarks at the first call only.
 
         Parameters
         ----------
@@ -77,8 +77,8 @@ class LearnsFromSums:
         Raises
         ------
         ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
-            a parameter was changed that the first call settled, or ``fit`` learned from samples in memory; the model is
-            then what it was before the call
+            a parameter was changed on which the features depend, or ``fit`` learned from samples in memory; the model
+            is then unchanged
         """
         model = cast(Model, self)
         model.check_parameters()
@@ -105,11 +105,11 @@ class LearnsFromSums:
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Take samples off again, which ``fit`` from a source or ``partial_fit`` was given with the same weights.
+        """Remove samples again, which were given to ``partial_fit`` or in a source to ``fit``, with the same weights.
 
         The model keeps sums over the samples, and no sample. So samples that were never given are refused only where no
-        samples could have the sums that are left; others go unnoticed, and the model is then one of no samples that
-        were given. Keep what was given where that may happen.
+        samples could have the remaining sums. Otherwise they go unnoticed, and the model is then not that of the
+        samples that were given: where this may happen, keep the samples yourself.
 
         Parameters
         ----------
@@ -118,7 +118,7 @@ class LearnsFromSums:
         Raises
         ------
         ValueError : where no sample would be left, the samples cannot be among those that were given, or a parameter
-            was changed that the first samples settled; the model is then what it was before the call
+            was changed on which the features depend; the model is then unchanged
         """
         check_is_fitted(self)
         name, state = type(self).__name__, self._state

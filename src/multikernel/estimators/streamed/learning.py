@@ -93,9 +93,8 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
         if len(classes) < 2:
             raise ValueError(f"{type(model).__name__} needs samples of at least two classes, got one: {classes[0]!r}")
         class_weight = getattr(model, "class_weight", None)
-        compute_class_weight(
-            class_weight, classes=classes, y=classes
-        )  # raises ValueError for a label that is none of these
+        # raises ValueError where class_weight names another label
+        compute_class_weight(class_weight, classes=classes, y=classes)
     else:
         classes = None
     method = model.approximation

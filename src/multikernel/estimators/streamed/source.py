@@ -116,7 +116,7 @@ def _probe(rows: Pass, sample: Chunk) -> Array:
 def _check_budget(model: Model, state: StreamState, budget: float) -> None:
     """MemoryError where the sums alone would take more than the budget."""
     q, m = int(state.bank.n_features), len(state.bank)
-    # A fit holds up to seven matrices of all features beside the sums.
+    # In addition to the sums, a fit holds up to seven matrices of all features.
     matrices = 7 + streaming_of(model).folds(model)
     # The chunks, their features, and the libraries take 80 MB.
     other_bytes = 8e7 + streaming_of(model).kept_factors(model, q)

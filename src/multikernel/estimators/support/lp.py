@@ -35,7 +35,7 @@ SOLVERS: Mapping[str, type[Optimizer]] = {"block_norm": BlockNorm, "projected_gr
 
 
 class LpModel(Model, Protocol):
-    """The parameters that these functions read, beside those of every estimator."""
+    """The parameters that the functions of this file read, in addition to those of every estimator."""
 
     p: float
     offset: Any
@@ -77,11 +77,11 @@ class LpMKLClassifier(BinaryClassifier):
     p : finite float >= 1, default 2.0
         The norm of the ball.
     shape : None, array (m, m) or (m,), default None
-        A positive definite matrix S, or its diagonal: (d - offset)' S^-1 (d - offset) <= 1 takes the place of the ball.
-        Entries beside the diagonal say which weights may be large together.
+        A positive definite matrix S, or its diagonal: (d - offset)' S^-1 (d - offset) <= 1 replaces the ball. Entries
+        off the diagonal determine which weights may be large together.
     offset : float >= 0 or array (m,), default 0.0
-        The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are thought right before the data
-        are seen.
+        The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are expected before the data are
+        seen.
     C : float > 0 or "auto", default 1.0
         Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
@@ -188,11 +188,11 @@ class LpMKLRegressor(KernelRegressor):
     p : finite float >= 1, default 2.0
         The norm of the ball.
     shape : None, array (m, m) or (m,), default None
-        A positive definite matrix S, or its diagonal: (d - offset)' S^-1 (d - offset) <= 1 takes the place of the ball.
-        Entries beside the diagonal say which weights may be large together.
+        A positive definite matrix S, or its diagonal: (d - offset)' S^-1 (d - offset) <= 1 replaces the ball. Entries
+        off the diagonal determine which weights may be large together.
     offset : float >= 0 or array (m,), default 0.0
-        The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are thought right before the data
-        are seen.
+        The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are expected before the data are
+        seen.
     C : float > 0 or "auto", default "auto"
         Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
         published as ``C_``.

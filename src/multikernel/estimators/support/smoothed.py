@@ -36,7 +36,7 @@ from multikernel.procedures.forecast import Cost, hinge
 
 
 class SmoothedModel(SupportModel, Protocol):
-    """The parameters that these functions read, beside those of every estimator."""
+    """The parameters that the functions of this file read, in addition to those of every estimator."""
 
     smoothing: float
 

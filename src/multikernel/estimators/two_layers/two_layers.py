@@ -232,7 +232,8 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k2(f1(x_i), f1(x)) + intercept_
     intercept_ : float or array (t,)
     objective_ : float, in the units above
-    stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
+    stationarity_ : float, the relative decrease of the objective that its gradient predicts, if beta were its only
+        curvature
     certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
@@ -261,8 +262,8 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
 class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     """Classification by a function of functions: one in the space of each kernel, and a second layer on their values.
 
-    The labels are -1 and +1, the problem of ``TwoLayerRegressor`` is solved for them, and the sign decides. Of more
-    than two classes each problem has two layers of its own.
+    The labels are -1 and +1, the problem of ``TwoLayerRegressor`` is solved for them, and the sign decides. With
+    more than two classes each problem has two separate layers.
 
     Parameters
     ----------
@@ -321,7 +322,8 @@ class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     alpha_ : float, as given or chosen
     second_ : str, as given or chosen
     kernel_names_ : array (m,)
-    stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
+    stationarity_ : float, the relative decrease of the objective that its gradient predicts, if beta were its only
+        curvature
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way
