@@ -1,4 +1,4 @@
-"""Compiled passes over trees: the leaf of each sample, in how many trees two share one, and sums; no lock is held."""
+"""Compiled passes over trees: leaves of samples, numbers of trees in which two samples share a leaf, and sums."""
 
 from __future__ import annotations
 

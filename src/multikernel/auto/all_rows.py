@@ -1,9 +1,9 @@
-"""All rows of a source: read chunk by chunk, for the sums that the machines of the answer need.
+"""All rows of a source, read chunk by chunk for the sums that the machines of the answer need.
 
-Everything before is done on a uniform sample of the rows (``from_source.py``). Rows of the sample that candidates are
-compared on are left out of the sums: those that drew a number below some value (``streams/survey.py``), so that a row
-is known wherever it is read. A cluster reads its parts where they are; a pass of this process keeps its sums in a file
-now and then, with all that was chosen before, so that a fit that was killed goes on from there.
+All earlier steps use a uniform sample of the rows (``from_source.py``). The rows that candidates are compared on are
+left out of the sums: they are the rows whose random number (``streams/survey.py``) is below a bound, so that every
+process recognises them. A cluster reads its parts where they are. A pass of this process writes its sums to a file now
+and then, with all that was chosen before, so that a fit that was killed continues from there.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from multikernel.streams import Chunk, Source
 from multikernel.streams.survey import drawn
 from multikernel.tuning import PIECE_VALUES
 
-Report = Callable[[int], None]  # is told how many rows are done
+Report = Callable[[int], None]  # of the number of rows that are done
 
 
 @dataclass(frozen=True, eq=False)
 class RowReader:
-    """From chunks to samples, targets and weights; a value that other processes can be given.
+    """The map from chunks to samples, targets and weights; it can be sent to other processes.
 
     Parameters
     ----------
     preparation : Preparation
-    targets : from the target of a chunk to columns (n, t), and to what weights are multiplied with, or None
+    targets : (target of a chunk) -> columns (n, t), and factors of the weights or None
     unit : float > 0, by which weights are divided
-    seed, least : the numbers that rows draw, and the one above which a row is taken
+    seed, least : the seed of the random numbers of rows, and the bound above which a row is taken
     """
 
     preparation: Preparation
@@ -52,7 +52,7 @@ class RowReader:
     least: float
 
     def __call__(self, chunk: Chunk) -> Iterator[tuple[PreparedSamples, Array, Array | None]]:
-        """Some rows of the chunk at a time, as few as their columns are many.
+        """Blocks of the chunk's rows, which are smaller the more columns there are.
 
         Raises
         ------
@@ -61,27 +61,27 @@ class RowReader:
         chunk = chunk.part(np.flatnonzero(drawn(self.seed, chunk) > self.least))
         height = max(1, PIECE_VALUES // max(1, self._width))
         for start in range(0, len(chunk), height):
-            part = chunk.part(slice(start, start + height))
+            piece = chunk.part(slice(start, start + height))
             try:
-                samples = self.preparation.samples(self.preparation.read(as_table(part.X)))
-                Y, of_class = self.targets(np.asarray(part.y))
+                samples = self.preparation.samples(self.preparation.read(as_table(piece.X)))
+                Y, of_class = self.targets(np.asarray(piece.y))
             except ValueError as error:
-                raise ValueError(f"{part.place(0)} or one of the {len(part) - 1} rows after it: {error}") from None
-            weight = None if part.weight is None else part.weight / self.unit
+                raise ValueError(f"{piece.place(0)} or one of the {len(piece) - 1} rows after it: {error}") from None
+            weight = None if piece.weight is None else piece.weight / self.unit
             if of_class is not None:
                 weight = of_class if weight is None else weight * of_class
             yield samples, Y, weight
 
     @property
     def _width(self) -> int:
-        """About how many numbers a sample becomes."""
-        parts = (self.preparation.plain, self.preparation.ranked, self.preparation.levels)
-        return sum(len(part.sources) for part in parts if part is not None)
+        """About how many numbers a prepared sample has."""
+        encodings = (self.preparation.plain, self.preparation.ranked, self.preparation.levels)
+        return sum(len(encoding.sources) for encoding in encodings if encoding is not None)
 
 
 @dataclass(frozen=True, eq=False)
 class CentrePass:
-    """What is summed up over rows: a function of chunks, which workers of a cluster can be given.
+    """The sums over rows, as a function of chunks that can be sent to the workers of a cluster.
 
     Parameters
     ----------
@@ -97,35 +97,35 @@ class CentrePass:
     targets: int
 
     def __call__(self, chunks: Iterator[Chunk]) -> tuple[Moments, ...]:
-        """The sums over all rows of some chunks, for each kernel."""
+        """The sums over all rows of the chunks, for each kernel."""
         sums = self.nothing()
         for chunk in chunks:
             self.add(sums, chunk)
-        return tuple(each.sums.moments() for each in sums)
+        return tuple(kernel_sums.sums.moments() for kernel_sums in sums)
 
     def nothing(self) -> list[KernelSums]:
-        """Sums over no row."""
+        """Empty sums."""
         return [KernelSums.none(similarity, self.centres, self.targets) for similarity in self.similarities]
 
     def add(self, sums: list[KernelSums], chunk: Chunk) -> None:
         """Add the rows of a chunk."""
         for samples, Y, weight in self.reader(chunk):
-            for each in sums:
-                each.add(samples, Y, weight)
+            for kernel_sums in sums:
+                kernel_sums.add(samples, Y, weight)
 
 
 @dataclass(frozen=True, eq=False)
 class AllRows:
-    """The rows of a source, of which the samples of a fit are some.
+    """All rows of a source, from which the samples of a fit were drawn.
 
     Parameters
     ----------
     source : Source
     reader : RowReader
-    seconds : float, that reading all of them once took
+    seconds : float, the time of reading all rows once
     file : PassFile
-    report : is told how many rows of a pass are done
-    kept : KeptPass of an earlier fit that did not come to its end; None for none
+    report : (rows done already) -> the report of a pass
+    kept : KeptPass of an earlier fit that was interrupted; None without one
     """
 
     source: Source
@@ -143,29 +143,29 @@ class AllRows:
         Parameters
         ----------
         similarities, centres, targets : as in ``CentrePass``
-        chosen : what is kept beside the sums
+        chosen : what is saved with the sums
         """
-        if self.source.together:  # sums of all kernels are large, and a worker holds those of several parts
-            each = [CentrePass(self.reader, (one,), centres, targets) for one in similarities]
-            return [centre_sums(self.source.over(one, merged)[0]) for one in each]
-        rows = CentrePass(self.reader, tuple(similarities), centres, targets)
-        found, messages = keeping(lambda: self._passed(rows, chosen))
-        warn_once(messages[:1])  # what is odd in one chunk is so in many
-        return found
+        if self.source.together:  # one kernel at a time: sums are large, and a worker has those of several parts
+            passes = [CentrePass(self.reader, (similarity,), centres, targets) for similarity in similarities]
+            return [centre_sums(self.source.over(kernel_pass, merged)[0]) for kernel_pass in passes]
+        kernel_pass = CentrePass(self.reader, tuple(similarities), centres, targets)
+        sums, messages = keeping(lambda: self._passed(kernel_pass, chosen))
+        warn_once(messages[:1])  # many chunks may cause the same warning
+        return sums
 
-    def _passed(self, rows: CentrePass, chosen: Any) -> list[CentreSums]:
-        """The sums of a pass of this process."""
-        sums = rows.nothing()
-        kept = self.kept
-        if kept is not None and kept.sums:
-            for one, moments in zip(sums, kept.sums, strict=True):
-                one.sums = Summing.of(moments)
+    def _passed(self, kernel_pass: CentrePass, chosen: Any) -> list[CentreSums]:
+        """The sums of a pass by this process, which continues an interrupted one."""
+        sums = kernel_pass.nothing()
+        state = self.kept
+        if state is not None and state.sums:
+            for kernel_sums, moments in zip(sums, state.sums, strict=True):
+                kernel_sums.sums = Summing.of(moments)
         else:
-            kept = KeptPass(chosen)
-            self.file.write(kept)
+            state = KeptPass(chosen)
+            self.file.write(state)
 
         def all_sums() -> tuple[Moments, ...]:
-            return tuple(each.sums.moments() for each in sums)
+            return tuple(kernel_sums.sums.moments() for kernel_sums in sums)
 
-        self.file.go_on(self.source, kept, partial(rows.add, sums), all_sums, self.report(kept.rows))
-        return [each.total for each in sums]
+        self.file.go_on(self.source, state, partial(kernel_pass.add, sums), all_sums, self.report(state.rows))
+        return [kernel_sums.total for kernel_sums in sums]

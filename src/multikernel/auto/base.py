@@ -1,8 +1,8 @@
-"""How a fit goes, for classes and for numbers.
+"""The steps of a fit, for classes and for numbers.
 
 _read        X becomes a table of columns, checked
-_posed       columns are typed, and become numbers that kernels take, with a target, weights and folds
-answered     candidates learn on some samples, what they predict of held-out ones makes the blend, and those with a
+_problem     columns are typed and become numbers for kernels, with a target, weights and folds
+answered     candidates learn on some samples and are blended by their predictions of held-out ones; those with a
              weight are trained on all samples (``answering.py``)
 explained    what was done, in sentences and a table (``explanation.py``)
 """
@@ -27,13 +27,13 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import limited
 from multikernel.auto.all_rows import AllRows
-from multikernel.auto.answering import Allowed, answered
+from multikernel.auto.answering import Allowance, answered
 from multikernel.auto.explanation import advice_on_groups, explained
 from multikernel.auto.from_source import fit_source
 from multikernel.auto.goal import Goal, TargetColumns
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
-from multikernel.auto.search import Posed
+from multikernel.auto.search import FitProblem
 from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import RidgeTask
 from multikernel.certificate import Certificate
@@ -50,7 +50,7 @@ from multikernel.tables.columns import ColumnTypes
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
-    """What the classifier and the regressor share."""
+    """The common base of the classifier and the regressor."""
 
     types: ColumnTypes = None
     time_budget: Positive | None = None
@@ -71,7 +71,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     # -- fitting -------------------------------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> Self:
-        """What ``fit`` does, with arguments as there."""
+        """Fit with the arguments of ``fit``."""
         X, y = as_source(X, y, sample_weight)
         if isinstance(X, Source):
             fit_source(self, X, y, groups)
@@ -99,10 +99,10 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     @abstractmethod
     def _columns_of_target(self) -> TargetColumns:
-        """From targets of further samples to what machines learn, after ``_goal``."""
+        """The map from targets of other samples to the columns that machines learn, after ``_goal``."""
 
     def _read(self, X: Any, y: Any) -> GivenTable:
-        """The samples as a table, after what has to hold for parameters, samples and targets.
+        """The samples as a table, after checks of parameters, samples and targets.
 
         Parameters
         ----------
@@ -120,9 +120,9 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         goal: Goal,
         weight: Array | None,
         groups: Any = None,
-        beyond: Callable[[Preparation], tuple[AllRows, int]] | None = None,
+        all_rows_for: Callable[[Preparation], tuple[AllRows, int]] | None = None,
     ) -> None:
-        """Everything that follows the checks.
+        """Everything after the checks.
 
         Parameters
         ----------
@@ -130,17 +130,17 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         goal : the target
         weight : array (n,) >= 0, or None
         groups : array (n,), or None
-        beyond : for samples that are some of many: all of them, and how many they are
+        all_rows_for : for samples drawn from a source: (preparation) -> all of its rows, and their number
         """
         with limited(self.time_budget):
             self.preparation_ = Preparation.of(table, self.types)
-            posed = self._posed(table, goal, weight, groups)
-            if beyond is not None:
-                everything, total = beyond(self.preparation_)
-                posed = replace(posed, beyond=everything, total=total)
+            problem = self._problem(table, goal, weight, groups)
+            if all_rows_for is not None:
+                everything, total = all_rows_for(self.preparation_)
+                problem = replace(problem, all_rows=everything, total=total)
             name = type(self).__name__
-            allowed = Allowed(name, self.time_budget, self.memory, self.n_jobs, bool(self.verbose))
-            searched, self.answer_ = answered(posed, allowed)
+            allowance = Allowance(name, self.time_budget, self.memory, self.n_jobs, bool(self.verbose))
+            searched, self.answer_ = answered(problem, allowance)
         if not self.converged_:
             warn_user(
                 f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
@@ -148,14 +148,14 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 "size",
                 ConvergenceWarning,
             )
-        self.n_samples_ = posed.total
-        self.explanation_ = explained(posed, searched, table.n, self.preparation_.sentences())
+        self.n_samples_ = problem.total
+        self.explanation_ = explained(problem, searched, table.n, self.preparation_.sentences())
         self.candidates_ = [asdict(row) for row in self.explanation_.rows]
 
-    def _posed(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> Posed:
-        """The prepared samples with what is to be learned; advice on groups is given here."""
+    def _problem(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> FitProblem:
+        """The prepared samples with their targets, weights and folds; warnings advise on groups."""
         seed = drawn_seed(self.random_state)
-        # a splitter that shuffles makes other folds the second time
+        # a splitter that shuffles gives different folds the second time
         first, second = (Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2))
         samples = self.preparation_.samples(table)
         rows = np.arange(table.n)
@@ -168,9 +168,9 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 warn_user(f"{type(self).__name__}: {advice}", PredictionWarning)
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
         passing = partial(progress_of, self)
-        return Posed(samples, goal, task, rows, first.groups, seed, None, len(rows), self._tell, passing)
+        return FitProblem(samples, goal, task, rows, first.groups, seed, None, len(rows), self._log, passing)
 
-    def _tell(self, line: str) -> None:
+    def _log(self, line: str) -> None:
         """Print a line where ``verbose`` asks for them."""
         if self.verbose:
             print(f"[{type(self).__name__}] {line}", flush=True)
@@ -239,12 +239,12 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     def kernel_names_(self) -> Array:
         """The candidates with a weight in the answer, array (m,)."""
         check_is_fitted(self)
-        known = [row["candidate"] for row in self.candidates_]
-        return np.array([known[m] for m in self.answer_.blend.used], dtype=object)
+        names = [row["candidate"] for row in self.candidates_]
+        return np.array([names[m] for m in self.answer_.blend.used], dtype=object)
 
     @property
     def weights_(self) -> Array:
-        """The share of each of them in the answer, array (m,) of sum 1; empty where the answer is a constant."""
+        """The share of each of ``kernel_names_`` in the answer, array (m,) of sum 1; empty for a constant answer."""
         check_is_fitted(self)
         return self.answer_.blend.shares
 
@@ -280,7 +280,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return ["blend"]
 
     def _is_given(self, X: Any) -> bool:
-        """Whether X holds the kernels of samples, in place of samples: never where ``kernel_matrix`` takes it."""
+        """Whether X consists of kernel matrices and not of samples: never for ``kernel_matrix``."""
         return False
 
     @abstractmethod
@@ -292,7 +292,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     def _table(self, X: Any, reset: bool) -> GivenTable:
         """Samples as a table, checked."""
         texts = is_of_texts(X)
-        X = as_table(X, new=not reset and bool(self.preparation_.given))
+        X = as_table(X, new_samples=not reset and bool(self.preparation_.given))
         if not is_views(X):
             if is_frame(X):
                 check_names(X)
@@ -306,18 +306,18 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         table = read(X) if reset else self.preparation_.read(X)
         if not (table.columns or table.sparse or table.given):
             raise ValueError(f"{type(self).__name__}: X has no columns, so that there is nothing to learn from")
-        least = 2 if reset else 1
-        if table.n < least:
-            raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")
+        fewest = 2 if reset else 1
+        if table.n < fewest:
+            raise ValueError(f"{type(self).__name__} needs samples, at least {fewest}, got n_samples = {table.n}")
         if texts:
             return replace(table, types=dict.fromkeys(table.columns, "text"))
         return table
 
     def _has_what_is_needed(self, X: Any) -> bool:
-        """Whether a frame has columns of training only, and all those that predictions are made of."""
+        """Whether a frame has all columns that predictions need, and no columns that training had not."""
         names = set(column_names(X))
-        known = set(getattr(self, "feature_names_in_", ()))
-        return set(self.preparation_.needed) <= names <= known
+        training_names = set(getattr(self, "feature_names_in_", ()))
+        return set(self.preparation_.needed) <= names <= training_names
 
     def _values(self, X: Any) -> Array:
         """The blend at samples: shape (len(X), k)."""

@@ -4,7 +4,7 @@ They are few and different, since no blend can correct an error that all of them
 rough ones of one width and with a scale for each feature, of squared and of absolute differences, of the features as
 they are and of their ranks; a linear one. Where there are texts or kernel matrices or several views, also a weighted
 sum over all of them; and of several views each one alone, by the kernels that suit it: so the answer can be that of the
-only source that says something, and narrow views have their scales whatever the size of the others.
+only informative source, and narrow views have their scales whatever the size of the others.
 
 What each kind does for several views is measured by leaving it out (docs/results/sources.md): the mean logistic loss
 of test samples on fourteen sets is .242 with all of them, .288 with those of one table and the sum only; it is .264
@@ -54,11 +54,11 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 _IN_PAIRS = 6  # sources beyond which there are no products of pairs: 15 products
 _ALONE = 12  # sources beyond which none is tried alone, so that the time of a fit does not grow with their number
 _RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
-_FEW = 300  # samples on which a width or a ridge alone is found, where they are learned further on more: as for FAR
-# Times the least error: a width alone that begins farther stays as it is. Scores of protein, friedman, adult and letter
-# (5000 rows) were the same to .002, and learning further took a third of the seconds on protein.
+_FEW = 300  # samples on which a single width or a ridge is chosen before it is learned further: measured as for FAR
+# Times the least error: a single width with a larger error is not learned further. Scores of protein, friedman, adult
+# and letter (5000 rows) were the same to .002, and learning further took a third of the seconds on protein.
 FAR = 1.1
-SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
+SEARCH_STEPS = 60  # the most steps for scales and weights: the tolerance ends almost all searches earlier
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -71,7 +71,7 @@ class KernelAndRidge:
     similarity, alpha : the kernel and the ridge
     learned : str, a line about both
     cut : bool, whether the time ended while they were learned
-    error : float, of samples held out through landmarks; infinite where it is not known
+    error : float, the error of held-out samples, by landmarks; infinite where it is not known
     """
 
     similarity: Similarity
@@ -92,38 +92,38 @@ class LabelledSamples:
 class KernelCandidate(ABC):
     """One way to learn a kernel and a ridge."""
 
-    name: str  # what a table calls it
+    name: str  # the name in tables
 
     @property
     def enough(self) -> float:
-        """Samples that are enough to begin with, where it is learned further on more."""
+        """The number of samples that is enough for ``learn``, where the kernel is learned further on more samples."""
         return np.inf
 
     @abstractmethod
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
-        """The kernel and the ridge of least held-out error; None where none can be had."""
+        """The kernel and the ridge of least held-out error; None where there are none."""
 
     @abstractmethod
     def work(self, n: int, p: int) -> Work:
-        """What it takes on n samples of p columns."""
+        """The work of ``learn`` on n samples of p columns."""
 
-    def further(
+    def learn_further(
         self,
-        found: KernelAndRidge,
-        others: Sequence[Similarity],
-        least: float,
+        fitted: KernelAndRidge,
+        other_kernels: Sequence[Similarity],
+        least_error: float,
         train: LabelledSamples,
-        held: LabelledSamples,
+        held_out: LabelledSamples,
         landmarks: LabelledSamples,
     ) -> KernelAndRidge | None:
-        """The kernel learned further on many samples, by errors on ``held``; None where nothing more is learned.
+        """The kernel learned further on many samples, by errors on ``held_out``; None where nothing more is learned.
 
         Parameters
         ----------
-        found : what was learned on few samples
-        others : kernels of other candidates, from which it may begin as well
-        least : float, the least error of another candidate: one with a width alone that is far from it stays as it is
-        train, held : LabelledSamples
+        fitted : the kernel that was learned on few samples
+        other_kernels : kernels of other candidates, from whose scales it may begin as well
+        least_error : float, of another candidate: a single width with a much larger error is not learned further
+        train, held_out : LabelledSamples
         landmarks : LabelledSamples, some of those to train on
         """
         return None
@@ -138,8 +138,8 @@ class Scales(KernelCandidate):
     name : str
     kernel : DistanceKernel
     ranked : bool, whether numbers are taken by their ranks
-    each : "all" for one scale, "feature" for one each
-    columns : tuple of int, those of the samples that are used; None for all
+    each : "all" for one scale of all features, "feature" for a scale of each feature
+    columns : tuple of int, the columns of the samples that are used; None for all
     """
 
     name: str
@@ -155,100 +155,105 @@ class Scales(KernelCandidate):
         return np.inf
 
     def _numbers(self, samples: PreparedSamples) -> Array:
-        """The columns of all samples, by rank or by value."""
+        """The numbers of all columns, by rank or by value."""
         if self.ranked:
             return samples.ranked
         return samples.plain
 
     def _scaled(self, samples: PreparedSamples) -> tuple[Any, Array, Array]:
-        """The columns that are used, the features that have a scale, and which of them has that of each column."""
-        used: Any = slice(None) if self.columns is None else list(self.columns)
+        """The columns that are used, the features that have a scale, and the number of the feature of each column."""
+        columns: Any = slice(None) if self.columns is None else list(self.columns)
         owners = {"all": np.zeros_like(samples.owner), "feature": samples.owner}[self.each]
-        groups, owner = np.unique(owners[used], return_inverse=True)
-        return used, groups, owner
+        groups, owner = np.unique(owners[columns], return_inverse=True)
+        return columns, groups, owner
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge:
         Z = self._numbers(samples)
-        used, groups, owner = self._scaled(samples)
-        bank = ColumnDistancesBank.of(Z[:, used], self.kernel.degree, owner)
-        found = learned_scales(
+        columns, groups, owner = self._scaled(samples)
+        bank = ColumnDistancesBank.of(Z[:, columns], self.kernel.degree, owner)
+        solution = learned_scales(
             bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=SEARCH_STEPS
         )
         scales = np.zeros(Z.shape[1])
-        scales[used] = found.scales[0][owner]
+        scales[columns] = solution.scales[0][owner]
         return KernelAndRidge(
             DistanceSimilarity(self.kernel, scales, self.ranked),
-            found.alpha,
-            self._learned(found.scales[0] * found.means, [samples.names[group] for group in groups]),
+            solution.alpha,
+            self._learned(solution.scales[0] * solution.means, [samples.names[group] for group in groups]),
             cut=time_is_up(),
         )
 
-    def further(
+    def learn_further(
         self,
-        found: KernelAndRidge,
-        others: Sequence[Similarity],
-        least: float,
+        fitted: KernelAndRidge,
+        other_kernels: Sequence[Similarity],
+        least_error: float,
         train: LabelledSamples,
-        held: LabelledSamples,
+        held_out: LabelledSamples,
         landmarks: LabelledSamples,
     ) -> KernelAndRidge:
-        assert isinstance(found.similarity, DistanceSimilarity)
+        assert isinstance(fitted.similarity, DistanceSimilarity)
         samples = landmarks.samples
-        used, groups, owner = self._scaled(samples)
-        X, V, Z = (self._numbers(part.samples)[:, used].astype(np.float32) for part in (train, held, landmarks))
-        form = Separate(np.ones(len(groups)), owner)
-        error = LandmarkError(self.kernel, form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z)
+        columns, groups, owner = self._scaled(samples)
+        X, V, Z = (
+            self._numbers(labelled.samples)[:, columns].astype(np.float32) for labelled in (train, held_out, landmarks)
+        )
+        metric = Separate(np.ones(len(groups)), owner)
+        error = LandmarkError(self.kernel, metric, LandmarkSamples(X, train.Y), LandmarkSamples(V, held_out.Y), Z)
         means = (np.abs(Z - np.roll(Z, 1, axis=0)) ** self.kernel.degree).mean(axis=0, dtype=float)
-        starts = [found.similarity.scales[used]]
+        starts = [fitted.similarity.scales[columns]]
         if self.each == "feature":
-            alike = (each for each in others if isinstance(each, DistanceSimilarity))
-            starts += [_as_exponent(each, used, self.kernel.degree, means, starts[0] @ means) for each in alike]
+            distance_kernels = (kernel for kernel in other_kernels if isinstance(kernel, DistanceSimilarity))
+            starts += [
+                _as_exponent(kernel, columns, self.kernel.degree, means, starts[0] @ means)
+                for kernel in distance_kernels
+            ]
         by_group = [np.array([scales[owner == k].max() for k in range(len(groups))]) for scales in starts]
-        possible = [form.parameters(scales) for scales in by_group if scales.any()]
+        possible = [metric.parameters(scales) for scales in by_group if scales.any()]
         if not possible:
-            return found
-        values = [error.value(v, found.alpha) for v in possible]
+            return fitted
+        values = [error.value(v, fitted.alpha) for v in possible]
         start = possible[int(np.argmin(values))]
-        if np.isfinite(self.enough) and min(values) > np.log(FAR * least):
-            return replace(found, error=float(np.exp(min(values))))
+        if np.isfinite(self.enough) and min(values) > np.log(FAR * least_error):
+            return replace(fitted, error=float(np.exp(min(values))))
         try:
-            best = scales_by_landmarks(error, start, found.alpha, max_iter=SEARCH_STEPS)
+            best = scales_by_landmarks(error, start, fitted.alpha, max_iter=SEARCH_STEPS)
         except ValueError:  # a step led to scales without a kernel matrix in single precision
-            return found
+            return fitted
         scales = np.zeros(len(samples.owner))
-        scales[used] = form.scales(best.parameters)[owner]
-        parts = np.bincount(owner, scales[used] * means)
-        learned = self._learned(parts, [samples.names[group] for group in groups])
+        scales[columns] = metric.scales(best.parameters)[owner]
+        exponent_parts = np.bincount(owner, scales[columns] * means)
+        learned = self._learned(exponent_parts, [samples.names[group] for group in groups])
         similarity = DistanceSimilarity(self.kernel, scales, self.ranked)
         return KernelAndRidge(similarity, best.alpha, learned, time_is_up(), best.loss)
 
-    def _learned(self, parts: Array, names: Sequence[str]) -> str:
-        """The mean exponent, or the three features with the largest part in it."""
+    def _learned(self, exponent_parts: Array, names: Sequence[str]) -> str:
+        """A line with the mean exponent, or with the three features that have the largest parts in it."""
         if self.each == "all":
-            return f"mean exponent {float(parts.sum()):.2g}"
-        largest = np.argsort(-parts, kind="stable")[:3]
+            return f"mean exponent {float(exponent_parts.sum()):.2g}"
+        largest = np.argsort(-exponent_parts, kind="stable")[:3]
         return "mostly " + ", ".join(dict.fromkeys(names[k] for k in largest))
 
     def work(self, n: int, p: int) -> Work:
-        used = p if self.columns is None else len(self.columns)
-        return forecast.scale_steps(n, used, 1 if self.each == "all" else used).work
+        columns = p if self.columns is None else len(self.columns)
+        return forecast.scale_steps(n, columns, 1 if self.each == "all" else columns).work
 
 
 GAUSSIAN = Scales("Gaussian, one width", RBF(), False, "all")
 
 
-def _as_exponent(other: DistanceSimilarity, used: Any, degree: int, means: Array, exponent: float) -> Array:
-    """The scales of another kernel for distances of this degree, so that their mean is this exponent.
+def _as_exponent(other: DistanceSimilarity, columns: Any, degree: int, means: Array, exponent: float) -> Array:
+    """The scales of another kernel, for distances of this degree and with this mean of the exponent.
 
     Parameters
     ----------
     other : the kernel
-    used : the columns
+    columns : index of the columns that are used
     degree : 1 or 2
     means : array, the mean of |x_j - z_j|^degree over pairs
     exponent : float > 0
     """
-    scales = other.scales[used] ** (degree / other.kernel.degree)
+    scales = other.scales[columns] ** (degree / other.kernel.degree)
     total = float(scales @ means)
     return np.asarray(scales * (exponent / total) if total > 0.0 else scales)
 
@@ -291,36 +296,38 @@ class WeightedSum(KernelCandidate):
     parts: tuple[Similarity, ...]
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
-        parts = self.parts
-        if len(parts) == 1:
-            return ridged(parts[0], samples, task)
-        bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
-        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=SEARCH_STEPS)
+        kernels = self.parts
+        if len(kernels) == 1:
+            return ridged(kernels[0], samples, task)
+        bank = precomputed(np.stack([kernel(samples, samples) for kernel in kernels]), psd=1e-6)
+        solution = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=SEARCH_STEPS)
         cut = time_is_up()
-        used = np.flatnonzero(found.values)
-        if not len(used):
+        weighted = np.flatnonzero(solution.values)
+        if not len(weighted):
             return None
-        sum_of = WeightedSimilarity(tuple(parts[k] for k in used), found.values[used])
-        return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight", cut)
+        weighted_sum = WeightedSimilarity(tuple(kernels[k] for k in weighted), solution.values[weighted])
+        return KernelAndRidge(
+            weighted_sum, solution.alpha, f"{len(weighted)} of {len(kernels)} kernels have weight", cut
+        )
 
     def work(self, n: int, p: int) -> Work:
-        # a sum is forecast to have 20 kernels
+        # the forecast assumes a sum of 20 kernels
         return forecast.ridge_cv(BankCost.stored(20, n, 0.0), FOLDS).work or NONE
 
 
 def _widths_and_linear(samples: PreparedSamples) -> list[Similarity]:
     """Kernels on every source: Gaussians of several widths, linear ones, texts, matrices."""
-    parts: list[Similarity] = []
+    kernels: list[Similarity] = []
     if samples.plain.shape[1]:
-        parts.append(LinearSimilarity())
+        kernels.append(LinearSimilarity())
     for view in np.unique(samples.view):
-        own = (samples.view == view).astype(float)
-        mean = 2.0 * float(samples.plain[:, own > 0].var(axis=0).sum())
+        in_view = (samples.view == view).astype(float)
+        mean = 2.0 * float(samples.plain[:, in_view > 0].var(axis=0).sum())
         if mean > 0.0:
-            parts += [DistanceSimilarity(RBF(1.0), own * (width / mean)) for width in _WIDTHS]
-    for part in range(len(samples.sparse)):
-        parts += [Cosine(part), Cosine(part, 2)]
-    return parts + [Given(part) for part in range(len(samples.given))]
+            kernels += [DistanceSimilarity(RBF(1.0), in_view * (width / mean)) for width in _WIDTHS]
+    for number in range(len(samples.sparse)):
+        kernels += [Cosine(number), Cosine(number, 2)]
+    return kernels + [Given(number) for number in range(len(samples.given))]
 
 
 def _sources_and_pairs(samples: PreparedSamples) -> Iterator[Similarity]:
@@ -336,56 +343,56 @@ def _sources_and_pairs(samples: PreparedSamples) -> Iterator[Similarity]:
 
 
 def _sparse_and_given(samples: PreparedSamples) -> list[Similarity]:
-    found: list[Similarity] = [Cosine(part) for part in range(len(samples.sparse))]
-    return found + [Given(part) for part in range(len(samples.given))]
+    kernels: list[Similarity] = [Cosine(number) for number in range(len(samples.sparse))]
+    return kernels + [Given(number) for number in range(len(samples.given))]
 
 
 def ridged(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
     """A fixed kernel with the ridge of least held-out error."""
     K = similarity(samples, samples)
     size = float(np.trace(K)) / len(K)
-    tried = []
+    errors_and_ridges = []
     for ridge in _RIDGES if size > 0.0 else ():
         predicted = task.held_out(K, ridge * size, task.folds)
         if predicted is not None:
-            tried.append((task.error(predicted), ridge * size))
-    if not tried:
+            errors_and_ridges.append((task.error(predicted), ridge * size))
+    if not errors_and_ridges:
         return None
-    alpha = min(tried)[1]
+    alpha = min(errors_and_ridges)[1]
     return KernelAndRidge(similarity, alpha, f"ridge {alpha:.2g}")
 
 
 def candidates(samples: PreparedSamples) -> list[KernelCandidate]:
-    """What can be tried, cheap and safe ones first."""
+    """The candidates to try, cheap and safe ones first."""
     numbers = samples.plain.shape[1] > 0
     sources = len(samples.sparse) + len(samples.given) + len(np.unique(samples.view))
     groups = int(samples.owner.max(initial=-1)) + 1
-    found: list[KernelCandidate] = []
+    chosen: list[KernelCandidate] = []
     if numbers:
-        found += [
+        chosen += [
             GAUSSIAN,
             FixedKernel("linear", LinearSimilarity()),
             Scales("Laplacian, one width", Laplacian(), False, "all"),
         ]
-        # more than 300 scales would fit the folds
+        # more than 300 scales would overfit the folds
         if 1 < groups <= 300:
-            found += [
+            chosen += [
                 Scales("Matern by ranks, a scale for each feature", Matern(), True, "feature"),
                 Scales("Laplacian by ranks, a scale for each feature", Laplacian(), True, "feature"),
             ]
         else:
-            found.append(Scales("Gaussian by ranks, one width", RBF(), True, "all"))
+            chosen.append(Scales("Gaussian by ranks, one width", RBF(), True, "all"))
     if sources > 1 or (sources and not numbers):
-        found.append(WeightedSum("sum over sources", tuple(_widths_and_linear(samples))))
+        chosen.append(WeightedSum("sum over sources", tuple(_widths_and_linear(samples))))
     if samples.several and sources <= _IN_PAIRS:
-        found.append(WeightedSum("sum over sources and pairs", tuple(_sources_and_pairs(samples))))
+        chosen.append(WeightedSum("sum over sources and pairs", tuple(_sources_and_pairs(samples))))
     if samples.several and sources <= _ALONE:
-        found += _alone(samples)
-    return found
+        chosen += _alone(samples)
+    return chosen
 
 
 def _alone(samples: PreparedSamples) -> Iterator[KernelCandidate]:
-    """Those of one source each; the only view that holds numbers has the candidates of a table already."""
+    """The candidates of one source each; a single view of numbers already has the candidates of a table."""
     views = np.unique(samples.view).tolist()
     for view in views if len(views) > 1 else ():
         name = samples.views[view]

@@ -1,8 +1,8 @@
 """Sums over samples by the kernels between them and few centres, which are all that a machine on these needs.
 
-Kernels are made tile by tile, in single precision, and are not kept (``machines/ridge/centres.py`` has the problem).
-How long kernels and how long products take is measured on the way, from which the seconds of more samples and of more
-centres follow.
+Kernels are computed tile by tile, in single precision, and are not stored (``machines/ridge/centres.py`` has the
+problem). The seconds of kernels and of products are measured meanwhile; from them follow the seconds of a machine on
+more samples or more centres.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _ROUNDING = float(np.finfo(np.float32).eps) ** 2  # of kernels in single precisi
 
 @dataclass(eq=False)
 class KernelSums:
-    """Sums that grow.
+    """Sums over samples, to which further samples can be added.
 
     Parameters
     ----------
     similarity : the kernel
     centres : PreparedSamples
     sums : Summing, of as many features as there are centres
-    kernels, products : float, the seconds that kernels and that sums took so far
+    kernels, products : float, the seconds that kernels and sums took so far
     rows : int, the samples so far
     """
 
@@ -54,11 +54,11 @@ class KernelSums:
         """Add further samples, their targets (n, t) and weights."""
         for start in range(0, len(samples), TILE):
             check_interrupted()
-            part = np.arange(start, min(start + TILE, len(samples)))
+            tile_rows = np.arange(start, min(start + TILE, len(samples)))
             begin = perf_counter()
-            K = self._kernel(samples.of(part))
+            K = self._kernel(samples.of(tile_rows))
             middle = perf_counter()
-            self.sums.add(K.astype(float), Y[part], part_of(weight, part))
+            self.sums.add(K.astype(float), Y[tile_rows], part_of(weight, tile_rows))
             self.kernels += middle - begin
             self.products += perf_counter() - middle
         self.rows += len(samples)
@@ -79,7 +79,7 @@ class KernelSums:
 
     @property
     def speed(self) -> CentreSpeed:
-        """What was measured."""
+        """The measured seconds of a kernel value and of a product."""
         values = max(1.0, float(self.rows) * len(self.centres))
         return CentreSpeed(self.kernels / values, self.products / values / len(self.centres))
 
@@ -92,10 +92,10 @@ class CentreSpeed:
     product: float
 
     def seconds(self, rows: float, centres: float) -> float:
-        """That a machine on so many centres takes: sums over the rows, and factors of a few ridges.
+        """The seconds of a machine on so many centres: sums over the rows, and factors of a few ridges.
 
-        A factor has a third of the products of sums over as many rows as there are centres; six are made, with what is
-        as large beside them, such as the kernel of the centres.
+        A factor takes a third of the products that sums over as many rows as centres take. Six factors, and work of
+        their size, count as two such sums; the kernel of the centres is added.
         """
         return rows * centres * (self.kernel + centres * self.product) + centres**2 * (
             self.kernel + 2.0 * centres * self.product

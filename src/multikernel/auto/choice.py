@@ -1,4 +1,4 @@
-"""What weight each candidate has in the answer, from predictions of samples that it was not trained on.
+"""The weight of each candidate in the answer, from its predictions of samples that it was not trained on.
 
 Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + 10 M / n * |w - 1/M|^2 * min_m |Y - F_m|^2 / n
 Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m F_m / s_m + b
@@ -11,12 +11,12 @@ the probabilities: the scores are their logarithms, and the last term is a norma
 candidates make no error. Where each candidate with a weight costs training on many samples, the pull of classes is
 30 / n, so that few have one.
 
-The candidates of one table have scores of one size, and s_m = 1. Those that see different sources have not: ridge
-regression on the words of long texts predicts values near zero that are almost all on the right side, and on short
-ones that occur twice values near 1 and 0. So s_m is the spread of the scores there: equal weights are then equal
-parts in the answer (docs/results/sources.md has the figures).
+Candidates of one table have scores of similar size, and s_m = 1. Candidates of different sources do not: ridge
+regression on the words of long texts predicts values near zero, almost all of the right sign, and on short texts that
+occur twice values near 1 and 0. For several sources s_m is therefore the spread of the scores, so that equal weights
+are equal parts of the answer (docs/results/sources.md has the figures).
 
-Both problems are convex, and what a solver finds, x, bounds what any other z can reach:
+Both problems are convex. The point x that a solver returns gives a lower bound for the value at any other point z:
 
 Numbers:   F(z) >= F(x) - grad F(x)'x + min_m grad F(x)_m
 Classes:   F(z) >= F(x) + sum_i min_{z_i} [ grad F(x)_i (z_i - x_i) + (z_i - x_i)^2 / n ], z_i >= 0 for weights
@@ -68,7 +68,7 @@ class Blend:
 
     @property
     def shares(self) -> Array:
-        """The weights of those as parts of their sum."""
+        """The positive weights, divided by their sum."""
         positive = self.weights[self.used]
         return positive / positive.sum()
 
@@ -85,9 +85,9 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     aim = np.append(target, np.full(M, pull / M))
 
     w = simplex_least_squares(columns, aim)
-    left = columns @ w - aim
-    value = float(left @ left)
-    slope = 2.0 * (columns.T @ left)
+    residuals = columns @ w - aim
+    value = float(residuals @ residuals)
+    slope = 2.0 * (columns.T @ residuals)
     return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
 
 
@@ -112,24 +112,24 @@ def blend_classes(
     def problem(x: Array) -> tuple[float, Array]:
         w = x[:M]
         bias = x[M:]
-        apart = w - w.mean()
+        deviations = w - w.mean()
         scores = np.tensordot(w, predicted, 1) + bias
         value = -float(share @ log_softmax(scores, axis=1)[np.arange(n), labels])
-        value += (pull * float(apart @ apart) + float(x @ x)) / count
+        value += (pull * float(deviations @ deviations) + float(x @ x)) / count
         slope = share[:, None] * (softmax(scores, axis=1) - truth)
-        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * pull / count * apart
+        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * pull / count * deviations
         return value, np.append(by_weights, slope.sum(axis=0)) + 2.0 / count * x
 
     start = np.append(np.full(M, 2.0 / M), np.zeros(k))
     bounds = [(0.0, None)] * M + [(None, None)] * k
-    # the bound below takes slopes of this size: the prior curves the problem little
-    found = minimize(
+    # slopes have to be this small: the bound below divides their squares by the small curvature of the prior
+    minimum = minimize(
         problem, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": ROUNDING, "gtol": 1e-9}
     )
-    value, slope = problem(found.x)
+    value, slope = problem(minimum.x)
     lowest = np.append(np.zeros(M), np.full(k, -np.inf))
-    gain = fall_in_box(slope, found.x, lowest, np.inf, 2.0 / count)  # the prior curves the problem by so much
-    return Blend(found.x[:M] / sizes, found.x[M:], value, _part(gain, value))
+    gain = fall_in_box(slope, minimum.x, lowest, np.inf, 2.0 / count)  # the curvature of the prior
+    return Blend(minimum.x[:M] / sizes, minimum.x[M:], value, _part(gain, value))
 
 
 def _spreads(predicted: Array) -> Array:
@@ -139,7 +139,7 @@ def _spreads(predicted: Array) -> Array:
 
 
 def _part(gain: float, value: float) -> float:
-    """What can be gained, as a part of the value; rounding makes it no less than zero."""
+    """The possible gain as a part of the value; zero where rounding makes it negative."""
     if value > 0.0:
         return max(gain, 0.0) / value
     return 0.0

@@ -122,16 +122,16 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
             check_array(y, ensure_2d=False, input_name="y")
         check_consistent_length(np.empty(n), y)
         check_classification_targets(y)
-        found, labels = np.unique(y, return_inverse=True)
+        classes_here, labels = np.unique(y, return_inverse=True)
         weight = checked_weights(sample_weight, len(y))
-        seen = labels if weight is None else labels[weight > 0]
+        weighted_labels = labels if weight is None else labels[weight > 0]
         if classes is not None:
             labels = np.searchsorted(classes, y)
-        self.classes_ = found if classes is None else classes
-        if len(np.unique(seen)) < len(found) or len(found) < 2:
+        self.classes_ = classes_here if classes is None else classes
+        if len(np.unique(weighted_labels)) < len(classes_here) or len(classes_here) < 2:
             raise ValueError(
                 f"MultiKernelClassifier needs samples with a weight of each of two classes or more, got these classes: "
-                f"{', '.join(map(str, found[np.unique(seen)]))}"
+                f"{', '.join(map(str, classes_here[np.unique(weighted_labels)]))}"
             )
         self._weight_of_class = None
         if self.class_weight is not None:

@@ -2,8 +2,8 @@
 
 The rule is that of all estimators (sources/completion.py), for the features that kernels see: with the weights a(x) of
 the training samples that have the source, its columns are sum_i a_i(x) x_i, and a kernel matrix is one between weighted
-sums. A source is compared by a Gaussian of its columns, the mean of whose exponent over pairs is 1, by the cosine of
-sparse rows, or by the kernel matrix that was given.
+sums. The kernel that compares samples by a source is a Gaussian of its columns with a mean exponent of 1 over pairs,
+the cosine of sparse rows, or the user's kernel matrix.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from multikernel.sources.completion import Regressions, anchor_rows, mixing
 
 @dataclass(frozen=True, eq=False)
 class PreparedCompletion:
-    """The sources of some training samples, by which those that other samples lack are completed.
+    """The sources of some training samples, from which missing sources of other samples are completed.
 
     Parameters
     ----------
     samples : PreparedSamples (n,), the anchors
-    views : tuple of str, the view of each source; the numbers and the texts of a view are sources of their own
-    present : bool array (sources, n), which of them have each source
+    views : tuple of str, the view of each source; the numbers and the texts of a view are separate sources
+    present : bool array (sources, n), which anchors have each source
     columns : tuple, for each source its columns among the numbers, int array, or None
-    similarities : tuple of Similarity, how each source is compared
-    given : tuple of CSR matrices or None, for each kernel matrix the training samples as weighted sums of these
+    similarities : tuple of Similarity, the kernel of each source
+    given : tuple of CSR matrices or None, for each kernel matrix all training samples as weighted sums of those in it
     """
 
     samples: PreparedSamples
@@ -45,7 +45,7 @@ class PreparedCompletion:
 
     @classmethod
     def of(cls, samples: PreparedSamples, views: tuple[str, ...], present: Array) -> PreparedCompletion:
-        """Learned from training samples, with another sample in place of each that lacks a source.
+        """The completion that training samples give; in these, another sample fills in where one lacks a source.
 
         Parameters
         ----------
@@ -54,79 +54,83 @@ class PreparedCompletion:
         present : bool array (sources, n)
         """
         columns = [np.flatnonzero(samples.view == view) for view in np.unique(samples.view)]
-        similarities: list[Similarity] = [_gaussian(samples, own) for own in columns]
-        similarities += [Cosine(part) for part in range(len(samples.sparse))]
-        similarities += [Given(part) for part in range(len(samples.given))]
+        similarities: list[Similarity] = [_gaussian(samples, view_columns) for view_columns in columns]
+        similarities += [Cosine(number) for number in range(len(samples.sparse))]
+        similarities += [Given(number) for number in range(len(samples.given))]
         rows = anchor_rows(list(present))
-        others = [None] * (len(similarities) - len(columns))
-        found = cls(samples.of(rows), views, present[:, rows], (*columns, *others), tuple(similarities))
-        return replace(found, given=found._given_columns(samples, present))
+        no_columns = [None] * (len(similarities) - len(columns))
+        completion = cls(samples.of(rows), views, present[:, rows], (*columns, *no_columns), tuple(similarities))
+        return replace(completion, given=completion._given_columns(samples, present))
 
-    def __call__(self, new: PreparedSamples, present: Array) -> PreparedSamples:
-        """Samples with the sources that they lack; of new ones, another sample stands in place of these before.
+    def __call__(self, samples: PreparedSamples, present: Array) -> PreparedSamples:
+        """The samples with their missing sources completed, in place of values that another sample filled in.
 
         Parameters
         ----------
-        new : samples
+        samples : samples
         present : bool array (sources, len(new))
         """
-        plain, ranked = new.plain.copy(), new.ranked.copy()
-        parts = [*new.sparse, *new.given]
-        first = len(self.columns) - len(parts)
-        for place, has in enumerate(present):
+        plain, ranked = samples.plain.copy(), samples.ranked.copy()
+        matrices = [*samples.sparse, *samples.given]
+        first = len(self.columns) - len(matrices)
+        for source, has in enumerate(present):
             if has.all():
                 continue
-            rows, own = self._rows(place, new, present)
-            columns = self.columns[place]
+            rows, observed = self._rows(source, samples, present)
+            columns = self.columns[source]
             if columns is None:
-                part = place - first
-                anchors = [*self.samples.sparse, *self.samples.given][part][own]
-                parts[part] = _mixed(rows, parts[part], anchors)
+                number = source - first
+                anchors = [*self.samples.sparse, *self.samples.given][number][observed]
+                matrices[number] = _mixed(rows, matrices[number], anchors)
             else:
-                plain[:, columns] = _mixed(rows, plain[:, columns], self.samples.plain[np.ix_(own, columns)])
-                ranked[:, columns] = _mixed(rows, ranked[:, columns], self.samples.ranked[np.ix_(own, columns)])
-        count = len(new.sparse)
-        given = [
+                plain[:, columns] = _mixed(rows, plain[:, columns], self.samples.plain[np.ix_(observed, columns)])
+                ranked[:, columns] = _mixed(rows, ranked[:, columns], self.samples.ranked[np.ix_(observed, columns)])
+        count = len(samples.sparse)
+        kernel_matrices = [
             matrix if mixed is None else (mixed @ matrix.T).T
-            for matrix, mixed in zip(parts[count:], self.given or [None] * len(new.given), strict=True)
+            for matrix, mixed in zip(matrices[count:], self.given or [None] * len(samples.given), strict=True)
         ]
-        return replace(new, plain=plain, ranked=ranked, sparse=tuple(parts[:count]), given=tuple(given))
+        return replace(
+            samples, plain=plain, ranked=ranked, sparse=tuple(matrices[:count]), given=tuple(kernel_matrices)
+        )
 
-    def _rows(self, place: int, new: PreparedSamples, present: Array) -> tuple[Any, Array]:
-        """Samples as weighted sums of themselves and of the anchors with a source, a CSR matrix; and these anchors."""
-        lacking = np.flatnonzero(~present[place])
-        own = self.regressions.observed(place)
-        some = new.of(lacking)
-        weights = self.regressions.weights(place, len(lacking), lambda u: self._kernel(u, some, present[u][lacking]))
-        return mixing(present[place], weights, len(new) + np.arange(len(own))), own
+    def _rows(self, source: int, samples: PreparedSamples, present: Array) -> tuple[Any, Array]:
+        """A CSR matrix of samples as weighted sums of themselves and the anchors with a source; and these anchors."""
+        lacking = np.flatnonzero(~present[source])
+        observed = self.regressions.observed(source)
+        incomplete = samples.of(lacking)
+        weights = self.regressions.weights(
+            source, len(lacking), lambda u: self._kernel(u, incomplete, present[u][lacking])
+        )
+        return mixing(present[source], weights, len(samples) + np.arange(len(observed))), observed
 
-    def _kernel(self, place: int, new: PreparedSamples, present: Array) -> Array:
-        """A source of samples against the anchors, of mean self-value 1, and 0 where one lacks it."""
-        K = self.similarities[place](new, self.samples)
-        return K * (present[:, None] & self.present[place])
+    def _kernel(self, source: int, samples: PreparedSamples, present: Array) -> Array:
+        """The kernel of a source between samples and anchors, of mean self-value 1; 0 where one of a pair lacks it."""
+        K = self.similarities[source](samples, self.samples)
+        return K * (present[:, None] & self.present[source])
 
     @cached_property
     def regressions(self) -> Regressions:
-        """How each source follows from those of other views."""
+        """The regressions of each source on those of other views."""
         kernels = tuple(self._kernel(u, self.samples, has) for u, has in enumerate(self.present))
         return Regressions(kernels, list(self.present), self.views)
 
     def _given_columns(self, samples: PreparedSamples, present: Array) -> tuple[Any, ...]:
-        """For each kernel matrix all training samples as weighted sums of those it knows; None where it knows all."""
+        """For each kernel matrix all training samples as weighted sums of those in it; None where all are in it."""
         first = len(self.similarities) - len(samples.given)
-        found: list[Any] = []
-        for place in range(first, len(self.similarities)):
-            if present[place].all():
-                found.append(None)
+        mixtures: list[Any] = []
+        for source in range(first, len(self.similarities)):
+            if present[source].all():
+                mixtures.append(None)
                 continue
-            weights = self._rows(place, samples, present)[0][np.flatnonzero(~present[place]), len(samples) :]
-            own = self.samples.rows[self.present[place]]
-            found.append(mixing(present[place], weights.toarray(), own))
-        return tuple(found)
+            weights = self._rows(source, samples, present)[0][np.flatnonzero(~present[source]), len(samples) :]
+            known_rows = self.samples.rows[self.present[source]]
+            mixtures.append(mixing(present[source], weights.toarray(), known_rows))
+        return tuple(mixtures)
 
 
 def _gaussian(samples: PreparedSamples, columns: Array) -> Similarity:
-    """A Gaussian of some columns, the mean of whose exponent over pairs of samples is 1."""
+    """A Gaussian of some columns, with a mean exponent of 1 over pairs of samples."""
     scales = np.zeros(samples.plain.shape[1])
     mean = 2.0 * float(samples.plain[:, columns].var(axis=0).sum())
     scales[columns] = 1.0 / mean if mean > 0.0 else 0.0
@@ -134,7 +138,7 @@ def _gaussian(samples: PreparedSamples, columns: Array) -> Similarity:
 
 
 def _mixed(rows: Any, values: Any, anchors: Any) -> Any:
-    """Weighted sums of samples and of anchors."""
+    """Weighted sums of samples and anchors."""
     if is_sparse(values):
         return sparse.csr_matrix(rows @ sparse.vstack([values, anchors], format="csr"))
     return rows @ np.vstack([values, anchors])

@@ -12,7 +12,7 @@ from multikernel._typing import Array
 from multikernel.auto.goal import Goal
 from multikernel.auto.repeats import are_copies, repeated
 from multikernel.auto.samples import PreparedSamples
-from multikernel.auto.search import Posed, Searched
+from multikernel.auto.search import FitProblem, Searched
 from multikernel.procedures.ridge_cv import Folds
 
 
@@ -46,7 +46,7 @@ class Explanation:
     ----------
     data, choice, warnings : tuples of sentences
     measure : str, what is measured on held-out samples
-    rows : tuple of CandidateRow, those that were tried
+    rows : tuple of CandidateRow, the candidates that were tried and their blend
     """
 
     data: tuple[str, ...]
@@ -62,10 +62,10 @@ class Explanation:
             f"{row.learned}"
             for row in self.rows
         ]
-        parts = [("Data", self.data), ("Candidates", (*head, *lines)), ("Choice", self.choice)]
+        sections = [("Data", self.data), ("Candidates", (*head, *lines)), ("Choice", self.choice)]
         if self.warnings:
-            parts.append(("Please note", self.warnings))
-        return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in parts)
+            sections.append(("Please note", self.warnings))
+        return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in sections)
 
 
 def rows_of(searched: Searched, goal: Goal, groups: Array | None = None) -> tuple[CandidateRow, ...]:
@@ -73,45 +73,48 @@ def rows_of(searched: Searched, goal: Goal, groups: Array | None = None) -> tupl
 
     Parameters
     ----------
-    searched : what was tried
+    searched : the result of the search
     goal : Goal
-    groups : array, the group of each sample that is compared on; None where there are none
+    groups : array, the group of each sample that is compared on; None without groups
     """
-    found = searched.found
+    trials = searched.found
     scores = searched.scores
     blend = searched.blend
-    choice = searched.compared
+    compared = searched.compared
     shares = blend.weights / (float(blend.weights.sum()) or 1.0)
     rows = [
-        row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.learned, groups)
-        for each, own, share in zip(found, scores, shares, strict=True)
+        row_of(trial.name, goal.losses(candidate_scores, compared), float(share), trial.seconds, trial.learned, groups)
+        for trial, candidate_scores, share in zip(trials, scores, shares, strict=True)
     ]
     blended = searched.together
     if blended is None:
         blended = np.tensordot(blend.weights, scores, 1) + blend.bias
-    together = goal.losses(blended, choice)
-    return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts", groups))
+    together = goal.losses(blended, compared)
+    return (
+        *rows,
+        row_of("their blend", together, 1.0, sum(trial.seconds for trial in trials), "what predicts", groups),
+    )
 
 
 def sentences_about(rows: Sequence[CandidateRow], folds: str, n: int, searched: Searched) -> list[str]:
-    """Why the answer is what it is, and what it was made of.
+    """Sentences on how the answer was chosen and trained.
 
     Parameters
     ----------
     rows : the table
-    folds : str, the sentence about them
-    n : int, how many samples there are
-    searched : what was found
+    folds : str, the sentence about held-out samples
+    n : int, the number of samples
+    searched : the result of the search
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
     training, centres, gap = searched.limits.training, searched.centres, searched.blend.gap
     logistic = searched.together is not None
-    in_leaves = next((each.name for each in searched.leaf_machines), "")
+    in_leaves = next((trial.name for trial in searched.leaf_machines), "")
     single = min(rows[:-1], key=lambda row: row.error)
-    used = sum(row.weight > 0 for row in rows[:-1])
-    if used:
-        blend = f"the blend of {used} has {rows[-1].error:.4g}, and its weights were chosen"
+    weighted = sum(row.weight > 0 for row in rows[:-1])
+    if weighted:
+        blend = f"the blend of {weighted} has {rows[-1].error:.4g}, and its weights were chosen"
     else:
         blend = f"a constant has {rows[-1].error:.4g} and is the answer: no weight of any of them lowers the loss"
     sentences = [
@@ -134,11 +137,11 @@ def sentences_about(rows: Sequence[CandidateRow], folds: str, n: int, searched: 
     if len(searched.choice) < n and not centres:
         sentences.append(f"Kernels were chosen on {len(searched.choice)} of {n} samples, to save time.")
     if training == n:
-        which = "all samples"
+        trained_on = "all samples"
     else:
-        which = f"{training} of {n} samples, to save time and memory"
-    sentences.append(f"The answer was trained on {which}.")
-    if 0 < centres < training and not (in_leaves and used == 1):
+        trained_on = f"{training} of {n} samples, to save time and memory"
+    sentences.append(f"The answer was trained on {trained_on}.")
+    if 0 < centres < training and not (in_leaves and weighted == 1):
         sentences.append(f"{centres} of them are the centres of its kernels: it is a sum of kernels with these.")
     if in_leaves:
         sentences.append(
@@ -149,7 +152,7 @@ def sentences_about(rows: Sequence[CandidateRow], folds: str, n: int, searched: 
 
 
 def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
-    """How samples were held out.
+    """The sentence on how folds held out samples.
 
     Parameters
     ----------
@@ -157,11 +160,11 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
     groups : array (n,), or None
     """
     if np.array_equal(first.labels, second.labels):
-        others = "on the same folds, and a little too low for that"
+        other_folds = "on the same folds, and a little too low for that"
     else:
-        others = f"on {second.count} others"
+        other_folds = f"on {second.count} others"
     sentence = (
-        f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {others}."
+        f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {other_folds}."
     )
     if groups is None:
         return sentence
@@ -172,11 +175,11 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
 
 
 def on_others(choice: int, compared: int, groups: Array | None) -> str:
-    """How many samples were held out, where there are many.
+    """The sentence on how many samples were held out, where there are many.
 
     Parameters
     ----------
-    choice, compared : the number of samples that candidates were found on, and compared on
+    choice, compared : the numbers of samples that candidates were tried on, and compared on
     groups : array (n,), or None
     """
     sentence = (
@@ -191,9 +194,9 @@ def on_others(choice: int, compared: int, groups: Array | None) -> str:
 def row_of(
     name: str, losses: Array, weight: float, seconds: float, learned: str, groups: Array | None = None
 ) -> CandidateRow:
-    """A line from the losses of the held-out samples; those of one group are no independent ones."""
-    apart = losses - losses.mean()
-    sums = apart if groups is None else np.bincount(groups, apart)
+    """A line from the losses of held-out samples; samples of one group are not independent."""
+    deviations = losses - losses.mean()
+    sums = deviations if groups is None else np.bincount(groups, deviations)
     spread = float(np.sqrt((sums**2).sum()) / max(1, len(losses)))
     return CandidateRow(name, float(losses.mean()), spread, weight, seconds, learned)
 
@@ -205,7 +208,7 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
     ----------
     samples : training samples
     Y : array (n, t)
-    groups : array (n,), which hold equal samples together; or None
+    groups : array (n,), the groups of samples, which keep equal samples together; or None
     """
     sentences = []
     if _is_plain(samples) and groups is None:
@@ -224,10 +227,10 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
         Z = Z - Z.mean(axis=0)
         norms = np.sqrt((Z**2).sum(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            alike = np.abs(Z.T @ centred) / norms[:, None] / size
-        leaks = (np.nan_to_num(alike) > 0.999).any(axis=1)  # correlations with the target
-        found = {samples.names[samples.owner[j]] for j in np.flatnonzero(leaks)}
-        for name in sorted(found):
+            correlations = np.abs(Z.T @ centred) / norms[:, None] / size
+        leaks = (np.nan_to_num(correlations) > 0.999).any(axis=1)  # correlations with the target
+        leaking_columns = {samples.names[samples.owner[j]] for j in np.flatnonzero(leaks)}
+        for name in sorted(leaking_columns):
             sentence = f"Column {name!r} alone predicts the target almost exactly: it may hold the answer (a leak)."
             if sentence not in sentences:
                 sentences.append(sentence)
@@ -266,32 +269,32 @@ def _is_plain(samples: PreparedSamples) -> bool:
     return not (samples.sparse or samples.given)
 
 
-def explained(posed: Posed, searched: Searched, given: int, about_columns: Sequence[str]) -> Explanation:
-    """What was done, in sentences and a table.
+def explained(problem: FitProblem, searched: Searched, looked_at: int, about_columns: Sequence[str]) -> Explanation:
+    """The explanation of a fit.
 
     Parameters
     ----------
-    posed, searched : what there was to do, and what was found
-    given : int, the samples that were looked at
-    about_columns : sentences
+    problem, searched : the problem of the fit, and the result of the search
+    looked_at : int, the number of samples, or of those drawn from a source
+    about_columns : sentences about the columns
     """
     choice, compared = searched.choice, searched.compared
-    groups = posed.groups
+    groups = problem.groups
     rows: tuple[CandidateRow, ...] = ()
     if searched.found:
-        own = part_of(groups, compared)
-        rows = rows_of(searched, posed.goal, own)
+        compared_groups = part_of(groups, compared)
+        rows = rows_of(searched, problem.goal, compared_groups)
     if searched.centres:
         folds = on_others(len(choice), len(compared), groups)
     else:
-        folds = on_folds(posed.task.folds, posed.task.second, groups)
-    data = f"{given} samples."
-    if posed.beyond is not None:
-        data = f"{posed.total} samples, of which {given} were looked at before all were trained on."
+        folds = on_folds(problem.task.folds, problem.task.second, groups)
+    data = f"{looked_at} samples."
+    if problem.all_rows is not None:
+        data = f"{problem.total} samples, of which {looked_at} were looked at before all were trained on."
     return Explanation(
         data=(data, *about_columns),
-        choice=tuple(sentences_about(rows, folds, posed.total, searched)),
-        warnings=tuple(warnings_about(posed.samples, posed.goal.targets, groups)),
-        measure=posed.goal.measure,
+        choice=tuple(sentences_about(rows, folds, problem.total, searched)),
+        warnings=tuple(warnings_about(problem.samples, problem.goal.targets, groups)),
+        measure=problem.goal.measure,
         rows=rows,
     )

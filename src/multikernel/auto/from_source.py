@@ -1,7 +1,7 @@
-"""A fit to rows that are read in chunks: a look at all of them, everything but training on a sample, training on all.
+"""A fit to rows that are read in chunks: a survey of all rows, all choices on a sample, and training on all rows.
 
-The sample is uniform, and so large that what is done with it stays within the memory of the source; where it holds all
-rows the fit is the one to arrays of them.
+The sample is uniform, and as large as the memory of the source allows; where it contains all rows, the fit is the same
+as to arrays of them.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from multikernel.streams import Chunk, Source, Survey, survey
 if TYPE_CHECKING:
     from multikernel.auto.base import MultiKernelEstimator
 
-_SAMPLED = 200_000  # rows of the sample, at most: trees, which learn from all of them, then take some seconds
-_PREPARED = 16.0  # bytes of a number that a row is prepared as: by value and by rank
+_SAMPLED = 200_000  # the most rows of the sample: trees, which learn from all of them, then take some seconds
+_PREPARED = 16.0  # bytes of a number of a prepared row: by value and by rank
 
 
 def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any) -> None:
@@ -40,7 +40,7 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
 
     Raises
     ------
-    ValueError : where the source has no target, or something was given that a source holds or cannot have
+    ValueError : where the source has no target, or where an argument is one that a source holds or cannot have
     """
     name = type(model).__name__
     check_parameters(model)
@@ -54,64 +54,66 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
     with limited(model.time_budget), removed_at_the_end(source):
         seed = drawn_seed(model.random_state)
         begin = perf_counter()
-        seen = survey(source, sampled_rows(source, _SAMPLED), seed=seed)
+        row_survey = survey(source, sampled_rows(source, _SAMPLED), seed=seed)
         seconds = perf_counter() - begin
-        sample = _checked(model, seen)
+        sample = _checked(model, row_survey)
         sample = sample.head(_prepared(model, source, sample))
-        if len(sample) < seen.rows:
-            _learn(model, source, seen, sample, seed, seconds)
+        if len(sample) < row_survey.rows:
+            _learn(model, source, row_survey, sample, seed, seconds)
         else:
-            _in_order(model, sample, seen)
+            _in_order(model, sample, row_survey)
 
 
-def _learn(model: MultiKernelEstimator, source: Source, seen: Survey, sample: Chunk, seed: int, seconds: float) -> None:
-    """From a sample of the rows to all of them."""
+def _learn(
+    model: MultiKernelEstimator, source: Source, row_survey: Survey, sample: Chunk, seed: int, seconds: float
+) -> None:
+    """Choose on a sample of the rows, and train on all of them."""
     table = model._read(sample.X, sample.y)
-    goal, weight = model._goal(sample.y, sample.weight, table.n, seen.classes if is_classifier(model) else None)
+    goal, weight = model._goal(sample.y, sample.weight, table.n, row_survey.classes if is_classifier(model) else None)
     if weight is None:
         with_weight = np.arange(table.n)
     else:
         with_weight = np.flatnonzero(weight > 0)
-    least = float(seen.numbers[with_weight[compared_first(len(with_weight)) - 1]])
+    compared_bound = float(row_survey.numbers[with_weight[compared_first(len(with_weight)) - 1]])
     file = PassFile.of(model, source)
 
-    def beyond(preparation: Preparation) -> tuple[AllRows, int]:
+    def all_rows(preparation: Preparation) -> tuple[AllRows, int]:
         unit = 1.0 if weight is None else float(weight[with_weight].mean())
-        reader = RowReader(preparation, model._columns_of_target(), unit, seed, least)
-        report = partial(pace, model, seen.rows)
-        return AllRows(source, reader, seconds, file, report, file.read()), seen.rows
+        reader = RowReader(preparation, model._columns_of_target(), unit, seed, compared_bound)
+        report = partial(pace, model, row_survey.rows)
+        return AllRows(source, reader, seconds, file, report, file.read()), row_survey.rows
 
-    model._answer(table, goal, weight, None, beyond)
+    model._answer(table, goal, weight, None, all_rows)
 
 
-def _in_order(model: MultiKernelEstimator, sample: Chunk, seen: Survey) -> None:
-    """A fit to all rows at once."""
+def _in_order(model: MultiKernelEstimator, sample: Chunk, row_survey: Survey) -> None:
+    """Fit to a sample that contains all rows."""
     table = model._read(sample.X, sample.y)
     goal, weight = model._goal(sample.y, sample.weight, table.n)
     model._answer(table, goal, weight)
 
 
-def _checked(model: MultiKernelEstimator, seen: Survey) -> Chunk:
-    """The sample; ValueError where its target is not one to learn."""
+def _checked(model: MultiKernelEstimator, row_survey: Survey) -> Chunk:
+    """The sample; ValueError where there is no target, or where it cannot be learned."""
     name = type(model).__name__
-    if seen.sample.y is None:
+    if row_survey.sample.y is None:
         raise ValueError(f"{name}: the source has no target; name it where the source is made")
-    if is_classifier(model) and seen.classes is None:
+    if is_classifier(model) and row_survey.classes is None:
         raise ValueError(
             f"{name}: the target has several columns, or more than 10,000 values, which are no classes; the first is "
-            f"{abbreviated(seen.sample.y[0])}"
+            f"{abbreviated(row_survey.sample.y[0])}"
         )
-    return seen.sample
+    return row_survey.sample
 
 
 def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int:
-    """How many of these rows there is memory for once categories are columns of zeros and ones."""
-    some = sample.head(FEWEST_SAMPLED)
+    """The number of these rows that fit into memory once categories are columns of zeros and ones."""
+    first_rows = sample.head(FEWEST_SAMPLED)
 
     def width() -> int:
-        table = read(as_table(some.X))
+        table = read(as_table(first_rows.X))
         samples = Preparation.of(table, model.types).samples(table)
         return int(samples.plain.shape[1])
 
-    found, _ = keeping(width)
-    return int(max(FEWEST_SAMPLED, min(len(sample), 0.125 * source.budget / _PREPARED / max(1, found))))
+    prepared_width, _ = keeping(width)
+    return int(max(FEWEST_SAMPLED, min(len(sample), 0.125 * source.budget / _PREPARED / max(1, prepared_width))))

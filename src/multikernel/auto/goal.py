@@ -1,4 +1,4 @@
-"""What is learned, classes or numbers: columns for machines of squared loss, how they are blended, what an error is."""
+"""The target, classes or numbers: its columns for machines of squared loss, how candidates are blended, and losses."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from multikernel._typing import Array
 from multikernel.auto.choice import PULL_OF_FEW, Blend, blend_classes, blend_numbers
 from multikernel.estimators.targets import signs_of_classes
 
-# from targets as they were given to what machines learn, and to weights of the classes where these have some
+# from targets as the user gave them to the columns that machines learn, and to class weights where there are some
 TargetColumns = Callable[[Array], tuple[Array, Array | None]]
 
 
 class Goal(ABC):
     """The target of n samples."""
 
-    measure: ClassVar[str]  # what the mean of the losses is called
+    measure: ClassVar[str]  # the name of the mean loss
 
     @property
     @abstractmethod
     def targets(self) -> Array:
-        """What machines learn, columns of about spread 1: shape (n, t)."""
+        """The columns that machines learn, of a spread of about 1: shape (n, t)."""
 
     @property
     @abstractmethod
     def strata(self) -> Array:
-        """The groups of which each fold gets its share: int array (n,)."""
+        """The stratum of each sample, int array (n,): all folds have the same share of each stratum."""
 
     @abstractmethod
     def scores(self, values: Array) -> Array:
-        """Values (..., t) of machines as what is blended (..., k), a linear map."""
+        """The scores (..., k), which are blended, as a linear function of values (..., t) of machines."""
 
     @abstractmethod
     def blend(self, scores: Array, rows: Array, weight: Array | None, several: bool, few: bool = False) -> Blend:
         """The blend of candidates' scores (M, len(rows), k) of held-out samples, of one source or of several.
 
-        ``few`` says that each candidate with a weight costs as much as another, so that few should have one.
+        ``few`` asks for few candidates with a weight, because training each of them is costly.
         """
 
     @abstractmethod
@@ -51,7 +51,7 @@ class Goal(ABC):
 
     @abstractmethod
     def losses(self, scores: Array, rows: Array) -> Array:
-        """The loss of each of some samples, by scores (len(rows), k) of them."""
+        """The loss of each of these samples, by their scores (len(rows), k)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +132,7 @@ class Values(Goal):
 
 @dataclass(frozen=True, eq=False)
 class LabelColumns:
-    """From labels of further samples to the columns of ``Labels``, and to what their weights are multiplied with.
+    """From labels of other samples to the columns of ``Labels``, and to the factors of their weights.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ class LabelColumns:
 
 @dataclass(frozen=True, eq=False)
 class ValueColumns:
-    """From numbers of further samples to the columns of ``Values``.
+    """From numbers of other samples to the columns of ``Values``.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""How many samples take part, by a forecast of work and memory, and by how fast this machine is just now.
+"""How many samples take part: from forecasts of time and memory, and the present speed of this machine.
 
 Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow. Without
-a limit of time the answer does not follow a clock. With one, forecasts (procedures/forecast.py) are multiplied by the
-pace of this machine (``trial.py``). Where that was too fast, the clock ends the choice (``_workers.limited``).
+a time limit the answer does not depend on a clock. With one, forecasts (procedures/forecast.py) are multiplied by the
+pace of this machine (``trial.py``). Where a forecast was too short, the clock ends the choice (``_workers.limited``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from multikernel.procedures.centres import CENTRES, LANDMARKS, MANY
 
 _FEWEST_SAMPLES = 100  # samples below which held-out errors say little
 CHOICE_SHARE = 0.7  # of the time of few samples: the rest is for training
-_MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
+_MATRICES = 8.0  # n x n matrices that are in memory at a time, which tests/auto/test_limits.py measures
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class Limits:
     ----------
     choice, training : int
     candidates : tuple of KernelCandidate
-    most : int, samples to choose on where the first choice takes less time than there is
-    centres : CentreLimits where there are many samples, of which all are then trained on; None for fewer
+    most : int, the most samples to choose on, where the first choice leaves time for more
+    centres : CentreLimits where there are many samples, all of which are then trained on; None for fewer
     """
 
     choice: int
@@ -46,7 +46,7 @@ class Limits:
     @classmethod
     def of(
         cls,
-        found: Sequence[KernelCandidate],
+        candidates: Sequence[KernelCandidate],
         n: int,
         p: int,
         seconds: float | None,
@@ -54,27 +54,27 @@ class Limits:
         pace: float = 1.0,
         at_once: int = 1,
     ) -> Limits:
-        """For n samples of p columns.
+        """The limits for n samples of p columns.
 
         Parameters
         ----------
-        found : candidates, the most important first
+        candidates : candidates, the most important first
         n, p : int
         seconds : time for a fit, or None
         memory : bytes, or None for half of what is available
         pace : seconds that a second of a forecast takes
         at_once : candidates that are trained on centres at a time
         """
-        held = (memory or 0.5 * available_memory()) / 8.0
-        fits = max(_FEWEST_SAMPLES, int(np.sqrt(held / _MATRICES)))
-        possible = CentreLimits.of(n, held, seconds is not None, pace, at_once)
+        numbers_in_memory = (memory or 0.5 * available_memory()) / 8.0
+        fits = max(_FEWEST_SAMPLES, int(np.sqrt(numbers_in_memory / _MATRICES)))
+        possible = CentreLimits.of(n, numbers_in_memory, seconds is not None, pace, at_once)
         many = n > min(MANY, fits) and possible.most >= LANDMARKS
         centres = possible if many else None
         if seconds is None:  # 1000 say enough to begin with
-            return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(found), centres=centres)
+            return cls(min(n, fits, 1000), n if centres else min(n, fits), tuple(candidates), centres=centres)
         seconds /= pace
-        tried = list(found)
-        allowed = (CHOICE_TIME if centres else CHOICE_SHARE) * seconds
+        kept_candidates = list(candidates)
+        choice_seconds = (CHOICE_TIME if centres else CHOICE_SHARE) * seconds
 
         def taken(candidate: KernelCandidate, count: int) -> int:
             if centres:
@@ -82,19 +82,24 @@ class Limits:
             return count
 
         def too_long(count: int) -> bool:
-            return sum(candidate.work(taken(candidate, count), p).seconds for candidate in tried) > allowed
+            return (
+                sum(candidate.work(taken(candidate, count), p).seconds for candidate in kept_candidates)
+                > choice_seconds
+            )
 
         # to choose, 4000 samples say enough whatever the time; fewer where scales are learned further
-        most = min(n, fits, 1000 if centres else 4000)
-        choice = _fewer(most, min(3 * _FEWEST_SAMPLES, n), too_long)
-        while len(tried) > 1 and too_long(choice):
-            tried.pop()
+        largest_choice = min(n, fits, 1000 if centres else 4000)
+        choice = _fewer(largest_choice, min(3 * _FEWEST_SAMPLES, n), too_long)
+        while len(kept_candidates) > 1 and too_long(choice):
+            kept_candidates.pop()
         choice = _fewer(choice, min(_FEWEST_SAMPLES, n), too_long)
         if centres:
-            return cls(choice, n, tuple(tried), most, centres)
-        rest = seconds - allowed
-        training = _fewer(min(n, fits), choice, lambda count: len(tried) * _training_seconds(count) > rest)
-        return cls(choice, max(choice, training), tuple(tried), most)
+            return cls(choice, n, tuple(kept_candidates), largest_choice, centres)
+        training_seconds = seconds - choice_seconds
+        training = _fewer(
+            min(n, fits), choice, lambda count: len(kept_candidates) * _training_seconds(count) > training_seconds
+        )
+        return cls(choice, max(choice, training), tuple(kept_candidates), largest_choice)
 
 
 @dataclass(frozen=True)
@@ -105,7 +110,7 @@ class Size:
     centres: int
 
 
-_MOST_CENTRES = 12_000  # where time is given: a factor of so many takes half a minute
+_MOST_CENTRES = 12_000  # with a time limit: a factor of so many takes half a minute
 _SIFTING = (10_000, 1000)  # samples and centres by which candidates are compared first
 
 
@@ -116,7 +121,7 @@ class CentreLimits:
     Parameters
     ----------
     n : int, samples
-    most : int, what memory allows, and how many are worth while
+    most : int, the centres that memory allows and that are worth their time
     pace : float, seconds that a second of a forecast takes
     held : float, how many numbers may be in memory
     """
@@ -127,18 +132,22 @@ class CentreLimits:
     held: float = np.inf
 
     @classmethod
-    def of(cls, n: int, held: float, timed: bool = False, pace: float = 1.0, at_once: int = 1) -> CentreLimits:
+    def of(
+        cls, n: int, numbers_in_memory: float, timed: bool = False, pace: float = 1.0, at_once: int = 1
+    ) -> CentreLimits:
         """For n samples.
 
         Parameters
         ----------
         n : int
-        held : float, how many numbers may be in memory
+        numbers_in_memory : float, how many numbers may be in memory
         timed : bool, whether there is a limit of time, up to which there may be more centres than half of the samples
         pace : float, seconds that a second of a forecast takes
         at_once : int, candidates that have sums at a time
         """
-        return cls(n, min(forecast.centres_within(held, at_once), n if timed else n // 2), pace, held)
+        return cls(
+            n, min(forecast.centres_within(numbers_in_memory, at_once), n if timed else n // 2), pace, numbers_in_memory
+        )
 
     def keeps(self, size: Size) -> bool:
         """Whether the kernel between rows and centres, in single precision, is a quarter of the memory at most."""
@@ -146,30 +155,30 @@ class CentreLimits:
 
     @property
     def usual(self) -> int:
-        """The centres where no time is given."""
+        """The number of centres without a time limit."""
         return self._size(self.n, CENTRES).centres
 
     def to_sift(self, seconds: float, candidates: int) -> Size:
-        """To compare so many candidates with, in a third of these seconds."""
-        rows, centres = (float(each) for each in _SIFTING)
+        """The size with which so many candidates are compared in a third of these seconds."""
+        rows, centres = (float(size) for size in _SIFTING)
         times = min(1.0, seconds / 3.0 / (candidates * self.pace * forecast.centre_sums(rows, centres).seconds))
         return self._size(rows * times**0.5, centres * times**0.25)
 
     def to_train(self, seconds: float, few: Size, speeds: Sequence[CentreSpeed]) -> Size:
-        """To train candidates in these seconds: on no fewer samples than they were compared by.
+        """The size with which candidates are trained in these seconds: no fewer samples than they were compared with.
 
         Parameters
         ----------
         seconds : float, infinite without a limit of time
-        few : Size, by which they were compared
-        speeds : what was measured of each meanwhile
+        few : Size, with which they were compared
+        speeds : the measured speed of each candidate
         """
         if np.isinf(seconds):
             return self._size(self.n, CENTRES)
-        allowed = 0.8 * seconds
+        sum_seconds = 0.8 * seconds
 
         def fits(rows: float, centres: float) -> bool:
-            return sum(speed.seconds(rows, centres) for speed in speeds) <= allowed
+            return sum(speed.seconds(rows, centres) for speed in speeds) <= sum_seconds
 
         if not fits(self.n, few.centres):
             return self._size(max(few.rows, _largest(lambda rows: fits(rows, few.centres), self.n)), few.centres)
@@ -180,29 +189,29 @@ class CentreLimits:
         return Size(rows, int(np.clip(centres, LANDMARKS, min(rows, self.most))))
 
 
-def _largest(fits: Callable[[float], bool], most: float) -> float:
-    """The largest number up to ``most`` that fits, where all smaller ones do."""
-    low, high = 0.0, most
+def _largest(fits: Callable[[float], bool], upper: float) -> float:
+    """The largest number up to ``upper`` that fits, where all smaller ones do."""
+    low, high = 0.0, upper
     for _ in range(30):
         middle = 0.5 * (low + high)
         if fits(middle):
             low = middle
         else:
             high = middle
-    if fits(most):
-        return most
+    if fits(upper):
+        return upper
     return low
 
 
-def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
-    """So many samples, or a tenth fewer while they take too long; about the least number at least."""
-    while count > least and too_long(count):
+def _fewer(count: int, fewest: int, too_long: Callable[[int], bool]) -> int:
+    """``count``, lowered by tenths while so many samples take too long, to about ``fewest``."""
+    while count > fewest and too_long(count):
         count = int(0.9 * count)
     return count
 
 
 def _training_seconds(n: int) -> float:
-    """Of one candidate: its kernel on all samples, and a ridge."""
+    """The seconds of one candidate: its kernel on all samples, and a ridge."""
     cost = forecast.ridge(BankCost.evaluated(1, n))
     if cost.work is None:
         return 0.0

@@ -6,15 +6,15 @@
    (``procedures/learned_scales/landmarks.py``). Boosted trees are fitted to all of them: their leaves are one more
    kernel.
 3. Every candidate is trained on a part of the others with few centres. One more has all of that part as centres, in
-   the leaves of random trees (``in_leaves.py``). Those that the best blend of them hardly needs are left out: training
-   costs as much for each.
-4. The rest are trained on all others by many centres (``machines/ridge/centres.py``), with the ridge of least error on
-   the samples held out; there their blend is chosen.
-5. The answer is trained on all samples, with these ridges and this blend. Its members share the centres.
-   Of classes one machine of logistic losses by the sum of their kernels takes their place, where that has less loss on
-   the samples held out (``logistic_sum.py``); the machines in leaves stand beside it.
+   the leaves of random trees (``in_leaves.py``). Candidates that the best blend hardly needs are left out, because
+   each of them costs as much to train.
+4. The remaining candidates are trained on all samples that are not held out, by many centres
+   (``machines/ridge/centres.py``), with the ridge of least error on the held-out samples. On these the blend is chosen.
+5. The answer is trained on all samples, with these ridges and this blend. Its members share the centres. For classes,
+   one machine of logistic losses with the sum of their kernels replaces them where it has less loss on the held-out
+   samples (``logistic_sum.py``); the machines in leaves remain members beside it.
 
-Kernels between samples and centres are made tile by tile, in single precision, and are not kept.
+Kernels between samples and centres are computed tile by tile, in single precision, and are not stored.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from multikernel.auto.limits import CentreLimits, Size
 from multikernel.auto.logistic_sum import MOST_COLUMNS, LogisticSum
 from multikernel.auto.metric import FullMetricGaussian
 from multikernel.auto.samples import Similarity
-from multikernel.auto.search import Answer, Posed, Searched, Tried
+from multikernel.auto.search import Answer, FitProblem, Searched, Tried
 from multikernel.auto.trained_on_many import (
     Plan,
     TrainedCandidate,
     blend_of,
     by_centres_of,
+    is_worthwhile,
     summed,
     trained_as_sum,
     trained_of_many,
-    worth,
 )
 from multikernel.auto.trees import BoostedTrees
 from multikernel.procedures.centres import (
@@ -55,145 +55,154 @@ from multikernel.procedures.centres import (
 )
 
 _FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
-_ONCE_MORE = 4.0  # times that this took has to be left for twice the landmarks, which take up to four times as long
-# Times the least error: where a Gaussian of one width is farther, no metric begins with it. It was .6 and .7 times that
-# of scales on two sets where the metric won (directions, kin8nm), 1.4 and 2.6 times on two where it did not.
+_ONCE_MORE = 4.0  # times the seconds of a first pass: time that has to remain for a second, which takes up to as much
+# Times the least error: with a Gaussian of one width whose error is larger, no metric begins. Its error was .6 and .7
+# times that of scales on two sets where the metric won (directions, kin8nm), 1.4 and 2.6 times on two where it did not.
 _NEAR = 2.0
 
 
-def parted_of(posed: Posed) -> Parted:
-    """The samples to learn from, and those to compare on, which the second folds hold out; of a source the first."""
-    if posed.beyond is not None:
-        first = compared_first(len(posed.rows))
-        return Parted(posed.rows[first:], posed.rows[:first], posed.rows[:0], posed.rows[first:])
-    task = posed.task
-    return Parted.of(posed.rows, posed.goal.strata, task.folds.labels, task.second.labels, posed.seed)
+def parted_of(problem: FitProblem) -> Parted:
+    """The samples to learn from, and those to compare on: a second fold, or the first samples of a source."""
+    if problem.all_rows is not None:
+        first = compared_first(len(problem.rows))
+        return Parted(problem.rows[first:], problem.rows[:first], problem.rows[:0], problem.rows[first:])
+    task = problem.task
+    return Parted.of(problem.rows, problem.goal.strata, task.folds.labels, task.second.labels, problem.seed)
 
 
-def answer_of_many(posed: Posed, searched: Searched, parted: Parted) -> tuple[Searched, Answer]:
-    """The candidates that were found on few samples, learned further, compared and trained on many.
+def answer_of_many(problem: FitProblem, searched: Searched, parted: Parted) -> tuple[Searched, Answer]:
+    """The candidates that were tried on few samples learn further, are compared, and are trained on many.
 
     Parameters
     ----------
     posed : all samples, and what is to be learned
-    searched : what was found on some of ``parted.learning``
+    searched : the search on some of ``parted.learning``
     parted : Parted
     """
     limits = searched.limits.centres
     assert limits is not None
-    trees, late = _trees(posed, parted.learning, limits.pace)
+    trees, late = _trees(problem, parted.learning, limits.pace)
     begin = perf_counter()
     with limited(_FURTHER_SHARE * seconds_left()):
-        found = _learned_further(posed, searched, parted)
-        # where there is a limit of time, twice the landmarks are for what is left of it
+        trials = _learned_further(problem, searched, parted)
+        # under a time limit, the remaining time is for a second pass with twice the landmarks
         if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
-            found = _learned_further(posed, replace(searched, found=found), parted, times=2)
-    posed.tell(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_since(begin)}")
-    found += trees
-    few = limits.to_sift(seconds_left(), len(found))
-    found, speeds = _sifted(posed, found, parted, few)
-    in_leaves, too_late = _in_leaves(posed, found, parted, few, limits)
-    found += in_leaves
-    scores = posed.goal.scores(np.array([each.predicted for each in found]))
-    used = _needed(posed, scores, parted)
-    one = _logistic(posed, found, scores, used, parted, few)
-    if one is not None and not worth(one.value, one.alone, parted):
-        used = by_centres_of(found, used)
-    names = ", ".join(found[m].name for m in used.tolist())
-    posed.tell(
-        f"compared on {len(parted.compared)} samples, by {few.centres} centres: {len(used)} of {len(found)} candidates "
-        f"are needed ({names})"
+            trials = _learned_further(problem, replace(searched, found=trials), parted, times=2)
+    problem.log(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_since(begin)}")
+    trials += trees
+    sifting_size = limits.to_sift(seconds_left(), len(trials))
+    trials, speeds = _sifted(problem, trials, parted, sifting_size)
+    in_leaves, too_late = _in_leaves(problem, trials, parted, sifting_size, limits)
+    trials += in_leaves
+    scores = problem.goal.scores(np.array([trial.predicted for trial in trials]))
+    needed = _needed(problem, scores, parted)
+    logistic_sum = _logistic(problem, trials, scores, needed, parted, sifting_size)
+    if logistic_sum is not None and not is_worthwhile(logistic_sum.value, logistic_sum.alone, parted):
+        needed = by_centres_of(trials, needed)
+    names = ", ".join(trials[m].name for m in needed.tolist())
+    problem.log(
+        f"compared on {len(parted.compared)} samples, by {sifting_size.centres} centres: {len(needed)} of "
+        f"{len(trials)} candidates are needed ({names})"
     )
-    reading = 0.0 if posed.beyond is None else posed.beyond.seconds
-    by_centres = [speeds[m] for m in used.tolist() if m < len(speeds)]
-    if one is not None:  # its steps take about as long as the sums of another candidate
+    reading = 0.0 if problem.all_rows is None else problem.all_rows.seconds
+    by_centres = [speeds[m] for m in needed.tolist() if m < len(speeds)]
+    if logistic_sum is not None:  # its steps take about as long as the sums of another candidate
         by_centres.append(CentreSpeed(0.0, max(speed.product for speed in by_centres)))
-    kernels = [found[m].candidate for m in used.tolist()]
-    measured = [*by_centres, *(each.speed for each in kernels if isinstance(each, LeafKernel))]
-    size = limits.to_train(seconds_left() - reading, few, measured)
-    if not by_centres:  # which time is no reason to have more of, then
+    kernels = [trials[m].candidate for m in needed.tolist()]
+    machine_speeds = [*by_centres, *(kernel.speed for kernel in kernels if isinstance(kernel, LeafKernel))]
+    size = limits.to_train(seconds_left() - reading, sifting_size, machine_speeds)
+    if not by_centres:  # no kernel with centres is trained, so that more centres would be of no use
         size = replace(size, centres=min(size.centres, limits.usual))
-    seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in measured)
-    posed.tell(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
-    rows = posed.some(size.rows)
-    total = size.rows if size.rows == posed.total else len(rows)
-    searched = replace(searched, found=found, compared=parted.compared, scores=scores)
+    seconds = reading + sum(speed.seconds(size.rows, size.centres) for speed in machine_speeds)
+    problem.log(f"training on {size.rows} samples, by {size.centres} centres: about {seconds:.0f} s")
+    rows = problem.drawn_rows(size.rows)
+    total = size.rows if size.rows == problem.total else len(rows)
+    searched = replace(searched, found=trials, compared=parted.compared, scores=scores)
     searched = replace(searched, untried=searched.untried + late + too_late)
-    plan = Plan(searched, used, rows, posed.some(size.centres, rows), total)
-    if one is not None and limits.keeps(size):
-        return trained_as_sum(posed, plan, one, parted)
-    return trained_of_many(posed, plan, parted)
+    plan = Plan(searched, needed, rows, problem.drawn_rows(size.centres, rows), total)
+    if logistic_sum is not None and limits.keeps(size):
+        return trained_as_sum(problem, plan, logistic_sum, parted)
+    return trained_of_many(problem, plan, parted)
 
 
-def begun_again(posed: Posed, parted: Parted | None) -> tuple[Searched, Answer]:
-    """The answer of a fit to a source that did not come to its end, from what is kept of it."""
-    assert posed.beyond is not None
-    assert posed.beyond.kept is not None
+def resumed_answer(problem: FitProblem, parted: Parted | None) -> tuple[Searched, Answer]:
+    """The answer of an interrupted fit to a source, from the checkpoint that it left."""
+    assert problem.all_rows is not None
+    assert problem.all_rows.kept is not None
     assert parted is not None
-    return trained_of_many(posed, posed.beyond.kept.chosen, parted)
+    return trained_of_many(problem, problem.all_rows.kept.chosen, parted)
 
 
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
 
 
-def _learned_further(posed: Posed, searched: Searched, parted: Parted, times: int = 1) -> list[Tried]:
-    """The candidates, with what more samples made of their scales; cut are those for which there was no time."""
-    rows = LandmarkRows.of(parted.learning, posed.goal.strata, posed.task.folds.labels, posed.seed, times)
-    Y = posed.task.Y
-    parts = [LabelledSamples(posed.samples.of(own), Y[own]) for own in (rows.train, rows.held, rows.landmarks)]
-    found = list(searched.found)
+def _learned_further(problem: FitProblem, searched: Searched, parted: Parted, times: int = 1) -> list[Tried]:
+    """The candidates, their scales learned further on more samples; those that had no time for this are cut."""
+    rows = LandmarkRows.of(parted.learning, problem.goal.strata, problem.task.folds.labels, problem.seed, times)
+    Y = problem.task.Y
+    samples_of_parts = [
+        LabelledSamples(problem.samples.of(part_rows), Y[part_rows])
+        for part_rows in (rows.train, rows.held, rows.landmarks)
+    ]
+    trials = list(searched.found)
     learned: list[KernelAndRidge] = []
 
-    def further(each: Tried) -> Tried | None:
-        """What becomes of a candidate; None where nothing more was learned."""
+    def learned_further(trial: Tried) -> Tried | None:
+        """The candidate after learning further; None where nothing more was learned."""
         start = perf_counter()
-        before = KernelAndRidge(each.similarity, each.alpha, each.learned, each.cut)
-        least = min((other.error for other in learned), default=np.inf)
-        others = [other.similarity for other in learned]
-        if len(rows.held) and isinstance(each.candidate, KernelCandidate):
-            after = each.candidate.further(before, others, least, *parts)
+        kernel_before = KernelAndRidge(trial.similarity, trial.alpha, trial.learned, trial.cut)
+        least_error = min((other.error for other in learned), default=np.inf)
+        other_kernels = [other.similarity for other in learned]
+        if len(rows.held) and isinstance(trial.candidate, KernelCandidate):
+            kernel_after = trial.candidate.learn_further(kernel_before, other_kernels, least_error, *samples_of_parts)
         else:
-            after = None
-        if after is None:
+            kernel_after = None
+        if kernel_after is None:
             return None
-        learned.append(after)
-        return _with(each, after, perf_counter() - start)
+        learned.append(kernel_after)
+        return _with_kernel(trial, kernel_after, perf_counter() - start)
 
-    # those with many scales first, whose errors say for which others it is worth while
-    enough = [each.candidate.enough if isinstance(each.candidate, KernelCandidate) else 0.0 for each in found]
-    for k in sorted(range(len(found)), key=lambda k: -enough[k]):
+    # candidates with many scales first: their errors decide for which others it is worthwhile
+    sample_limits = [
+        trial.candidate.enough if isinstance(trial.candidate, KernelCandidate) else 0.0 for trial in trials
+    ]
+    for m in sorted(range(len(trials)), key=lambda m: -sample_limits[m]):
         if time_is_up():
-            found[k] = replace(found[k], cut=True)
+            trials[m] = replace(trials[m], cut=True)
         else:
-            found[k] = further(found[k]) or found[k]
+            trials[m] = learned_further(trials[m]) or trials[m]
     if times == 1 and not time_is_up():
-        near = [other.similarity for other in learned if other.error <= _NEAR * min(each.error for each in learned)]
+        near_kernels = [
+            other.similarity for other in learned if other.error <= _NEAR * min(kernel.error for kernel in learned)
+        ]
         turned = (
-            further(replace(each, candidate=FullMetricGaussian(), seconds=0.0)) for each in found if _turns(each, near)
+            learned_further(replace(trial, candidate=FullMetricGaussian(), seconds=0.0))
+            for trial in trials
+            if _begins_metric(trial, near_kernels)
         )
-        found += [each for each in turned if each is not None]
-    return found
+        trials += [trial for trial in turned if trial is not None]
+    return trials
 
 
-def _turns(each: Tried, near: Sequence[Similarity]) -> bool:
-    """Whether a metric may begin with it: the Gaussian of one width, where it is not far from the best."""
-    return each.candidate == GAUSSIAN and each.similarity in near
+def _begins_metric(trial: Tried, near_kernels: Sequence[Similarity]) -> bool:
+    """Whether a metric may begin with this kernel: the Gaussian of one width, where its error is near the least."""
+    return trial.candidate == GAUSSIAN and trial.similarity in near_kernels
 
 
-def _trees(posed: Posed, rows: Array, pace: float) -> tuple[list[Tried], list[str]]:
-    """The kernel of the leaves of boosted trees, and its name where there is no time for it.
+def _trees(problem: FitProblem, rows: Array, pace: float) -> tuple[list[Tried], list[str]]:
+    """The trial of the leaves of boosted trees, or the name of this candidate where there is no time for it.
 
-    There is none without numbers, and for too many targets.
+    Without numbers, or with too many targets, there is no such candidate.
     """
     start = perf_counter()
     trees = BoostedTrees()
-    columns = posed.samples.plain.shape[1]
+    columns = problem.samples.plain.shape[1]
     if not columns:
         return [], []
-    # they cannot be stopped; comparing and training take the rest of the time
+    # fitting trees cannot be stopped; comparing and training take the remaining time
     if seconds_left() < 2.0 * pace * trees.work(len(rows), columns).seconds:
         return [], [trees.name]
-    learned = trees.learn(posed.samples.of(rows), posed.task.of_rows(rows))
+    learned = trees.learn(problem.samples.of(rows), problem.task.of_rows(rows))
     if learned is None:
         return [], []
     seconds = perf_counter() - start
@@ -201,101 +210,112 @@ def _trees(posed: Posed, rows: Array, pace: float) -> tuple[list[Tried], list[st
     return [Tried(trees, learned.learned, learned.similarity, learned.alpha, nothing, seconds, cut=False)], []
 
 
-def _with(each: Tried, further: KernelAndRidge, seconds: float) -> Tried:
+def _with_kernel(trial: Tried, kernel: KernelAndRidge, seconds: float) -> Tried:
     return replace(
-        each,
-        similarity=further.similarity,
-        alpha=further.alpha,
-        learned=further.learned,
-        seconds=each.seconds + seconds,
-        cut=each.cut or further.cut,
+        trial,
+        similarity=kernel.similarity,
+        alpha=kernel.alpha,
+        learned=kernel.learned,
+        seconds=trial.seconds + seconds,
+        cut=trial.cut or kernel.cut,
     )
 
 
 # -- 3: candidates that the blend needs --------------------------------------------------------------------------------
 
 
-def _sifted(posed: Posed, found: Sequence[Tried], parted: Parted, few: Size) -> tuple[list[Tried], list[CentreSpeed]]:
-    """The candidates with ridges for few centres and what they predict of the samples held out, and their speeds."""
-    rows = posed.some(few.rows, parted.learning)
-    Z = posed.samples.of(posed.some(few.centres, rows))
+def _sifted(
+    problem: FitProblem, trials: Sequence[Tried], parted: Parted, sifting_size: Size
+) -> tuple[list[Tried], list[CentreSpeed]]:
+    """The candidates with ridges for few centres and their predictions of held-out samples; and their speeds."""
+    rows = problem.drawn_rows(sifting_size.rows, parted.learning)
+    Z = problem.samples.of(problem.drawn_rows(sifting_size.centres, rows))
     sifted = []
     speeds = []
-    for each in found:
-        sums = summed(posed, each.similarity, rows, Z)
-        trained = TrainedCandidate.of(posed, each, parted, Z, sums.total, None, (4, 2))
-        sifted.append(replace(each, alpha=trained.alpha, predicted=trained.predicted))
+    for trial in trials:
+        sums = summed(problem, trial.similarity, rows, Z)
+        trained = TrainedCandidate.of(problem, trial, parted, Z, sums.total, None, (4, 2))
+        sifted.append(replace(trial, alpha=trained.alpha, predicted=trained.predicted))
         speeds.append(sums.speed)
     return sifted, speeds
 
 
 def _in_leaves(
-    posed: Posed, found: Sequence[Tried], parted: Parted, few: Size, limits: CentreLimits
+    problem: FitProblem, trials: Sequence[Tried], parted: Parted, sifting_size: Size, limits: CentreLimits
 ) -> tuple[list[Tried], list[str]]:
-    """The candidate that has all samples as centres, in leaves, and its name where there is no time for it.
+    """The trial of the candidate with all samples as centres, in leaves, or its name where there is no time for it.
 
-    Its kernel is one of the two best of distances. There is none for the rows of a source, of which only some are at
-    hand, and where the coefficients of all trees are more than memory holds.
+    Its kernel is one of the two best kernels of distances. There is no such candidate for a source, of whose rows only
+    some are in memory, and where the coefficients of all trees would exceed the memory.
     """
-    task, total = posed.task, len(posed.rows)
+    task, total = problem.task, len(problem.rows)
     compared = task.of_rows(parted.compared)
-    ranked = sorted(found, key=lambda each: compared.error(each.predicted))
-    kernels = [(each.similarity, each.alpha) for each in ranked if isinstance(each.similarity, Plain)][:2]
-    widest = Size(total, posed.samples.plain.shape[1] + 2 * TREES * task.Y.shape[1])
-    if posed.beyond is not None or not kernels or not limits.keeps(widest):
+    ranked = sorted(trials, key=lambda trial: compared.error(trial.predicted))
+    kernels = [(trial.similarity, trial.alpha) for trial in ranked if isinstance(trial.similarity, Plain)][:2]
+    widest = Size(total, problem.samples.plain.shape[1] + 2 * TREES * task.Y.shape[1])
+    if problem.all_rows is not None or not kernels or not limits.keeps(widest):
         return [], []
-    rows = posed.some(few.rows, parted.learning)
+    rows = problem.drawn_rows(sifting_size.rows, parted.learning)
     if seconds_left() < _ONCE_MORE * limits.pace * LeafKernel.work(len(rows)).seconds:
         return [], [LeafKernel.name]
     begin = perf_counter()
-    train = posed.samples.of(rows), task.of_rows(rows)
-    made = LeafKernel.of(kernels, train, (posed.samples.of(parted.compared), compared), posed.seed)
-    if made is None or not divisible(made.base.coordinates(posed.samples.of(posed.rows)), posed.seed):
+    train = problem.samples.of(rows), task.of_rows(rows)
+    leaf_kernel = LeafKernel.of(kernels, train, (problem.samples.of(parted.compared), compared), problem.seed)
+    if leaf_kernel is None or not divisible(
+        leaf_kernel.base.coordinates(problem.samples.of(problem.rows)), problem.seed
+    ):
         return [], []
-    learned = f"{type(made.base.kernel).__name__} kernel"
+    learned = f"{type(leaf_kernel.base.kernel).__name__} kernel"
     seconds = perf_counter() - begin
-    return [Tried(made, learned, made.base, made.alpha, made.predicted, seconds, cut=False)], []
+    return [
+        Tried(leaf_kernel, learned, leaf_kernel.base, leaf_kernel.alpha, leaf_kernel.predicted, seconds, cut=False)
+    ], []
 
 
-def _needed(posed: Posed, scores: Array, parted: Parted) -> Array:
+def _needed(problem: FitProblem, scores: Array, parted: Parted) -> Array:
     """The numbers of the candidates that the blend needs.
 
-    To the best one the others are added, the best first, as long as each is worth it.
+    The best candidate is first; then the one that lowers the value most is added, as long as that is worthwhile.
     """
-    used: list[int] = []
+    needed: list[int] = []
     value = np.inf
-    while len(used) < len(scores):
-        others = [m for m in range(len(scores)) if m not in used]
-        values = [blend_of(posed, scores, parted, np.array([*used, m])).objective for m in others]
-        if used and not worth(min(values), value, parted):
+    while len(needed) < len(scores):
+        candidates_left = [m for m in range(len(scores)) if m not in needed]
+        values = [blend_of(problem, scores, parted, np.array([*needed, m])).objective for m in candidates_left]
+        if needed and not is_worthwhile(min(values), value, parted):
             break
         value = min(values)
-        used.append(others[int(np.argmin(values))])
-    return np.sort(used)
+        needed.append(candidates_left[int(np.argmin(values))])
+    return np.sort(needed)
 
 
 def _logistic(
-    posed: Posed, found: Sequence[Tried], scores: Array, used: Array, parted: Parted, few: Size
+    problem: FitProblem, trials: Sequence[Tried], scores: Array, needed: Array, parted: Parted, sifting_size: Size
 ) -> LogisticSum | None:
-    """One machine of logistic losses by the kernels of a blend, for few classes; None where that is not better."""
-    if posed.beyond is not None or not isinstance(posed.goal, Labels) or posed.task.Y.shape[1] > MOST_COLUMNS:
+    """One machine of logistic losses with the kernels of a blend, for few classes; None where it has no less loss."""
+    if problem.all_rows is not None or not isinstance(problem.goal, Labels) or problem.task.Y.shape[1] > MOST_COLUMNS:
         return None
-    by_centres = by_centres_of(found, used)
+    by_centres = by_centres_of(trials, needed)
     if not len(by_centres):
         return None
-    in_leaves = np.setdiff1d(used, by_centres)
-    whole = blend_of(posed, scores, parted, used)
+    in_leaves = np.setdiff1d(needed, by_centres)
+    full_blend = blend_of(problem, scores, parted, needed)
     if len(in_leaves):
-        blend = blend_of(posed, scores, parted, by_centres)
+        blend = blend_of(problem, scores, parted, by_centres)
     else:
-        blend = whole
+        blend = full_blend
     if not len(blend.used):
         return None
-    rows = posed.some(few.rows, parted.learning)
-    one = LogisticSum.of(posed, found, blend, parted, rows, posed.some(few.centres, rows), scores[in_leaves])
-    posed.tell(f"one machine of logistic losses has a loss of {one.value:.4g} there, the blend {whole.objective:.4g}")
-    if one.value < whole.objective:
-        return one
+    rows = problem.drawn_rows(sifting_size.rows, parted.learning)
+    logistic_sum = LogisticSum.of(
+        problem, trials, blend, parted, rows, problem.drawn_rows(sifting_size.centres, rows), scores[in_leaves]
+    )
+    problem.log(
+        f"one machine of logistic losses has a loss of {logistic_sum.value:.4g} there, "
+        f"the blend {full_blend.objective:.4g}"
+    )
+    if logistic_sum.value < full_blend.objective:
+        return logistic_sum
     return None
 
 

@@ -2,9 +2,9 @@
 
     k(x, z) = exp(-(x - z)'M (x - z)),    M symmetric and positive definite
 
-Scales of single columns are the metrics with a diagonal M. A target that depends on few sums of columns needs the
-others: with them a kernel counts differences along these sums only (``procedures/learned_scales/metrics.py``). Among
-the candidates of few samples it is not, since it has a parameter for each pair of columns.
+Scales of single columns are the metrics with a diagonal M. For a target that depends on few sums of columns, a general
+metric counts differences along these sums only (``procedures/learned_scales/metrics.py``). It is not among the
+candidates of few samples, since it has a parameter for each pair of columns.
 """
 
 from __future__ import annotations
@@ -28,10 +28,13 @@ from multikernel.procedures.learned_scales.metrics import FullMetric
 from multikernel.procedures.learned_scales.search import USUAL_PENALTY
 from multikernel.procedures.learned_scales.starts import WIDER
 
-# Of the logarithm of the error, that a turn has to gain. With turns first, the held-out error on a target of three
-# directions in fifteen columns was .0576 after 2.7 processor seconds; without them .0597 after 4.1.
+# The least decrease of the logarithm of the error for which the metric is turned again. With turns first, the held-out
+# error on a target of three directions in fifteen columns was .0576 after 2.7 processor seconds; without them it was
+# .0597 after 4.1.
 _GAIN = 0.05
-_SAMPLES_EACH = 4  # samples held out for a parameter at least, so that 8000 samples have a metric of up to 39 columns
+_SAMPLES_EACH = (
+    4  # held-out samples for each parameter at least, so that 8000 samples have a metric of up to 39 columns
+)
 
 
 @dataclass(frozen=True)
@@ -41,45 +44,47 @@ class FullMetricGaussian(KernelCandidate):
     name: str = "Gaussian, a metric"
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
-        """None: few samples say too little."""
+        """None: few samples are too few for a metric."""
         return None
 
-    def further(
+    def learn_further(
         self,
-        found: KernelAndRidge,
-        others: Sequence[Similarity],
-        least: float,
+        fitted: KernelAndRidge,
+        other_kernels: Sequence[Similarity],
+        least_error: float,
         train: LabelledSamples,
-        held: LabelledSamples,
+        held_out: LabelledSamples,
         landmarks: LabelledSamples,
     ) -> KernelAndRidge | None:
-        """From one width on; None for categories, too many columns, and where it begins far behind the others."""
-        if not isinstance(found.similarity, DistanceSimilarity):  # a metric already
+        """A metric that begins with one width; None for categories, too many columns, or too large an error."""
+        if not isinstance(fitted.similarity, DistanceSimilarity):  # a metric already
             return None
-        X, V, Z = (part.samples.plain.astype(np.float32) for part in (train, held, landmarks))
+        X, V, Z = (labelled.samples.plain.astype(np.float32) for labelled in (train, held_out, landmarks))
         means = ((Z - np.roll(Z, 1, axis=0)) ** 2).mean(axis=0, dtype=float)
-        form = FullMetric(means)
+        metric = FullMetric(means)
         if (
-            len(form.varied) < 2
-            or _SAMPLES_EACH * form.size > len(V)
+            len(metric.varied) < 2
+            or _SAMPLES_EACH * metric.size > len(V)
             or len(np.unique(train.samples.owner)) < len(means)
         ):
             return None
         error = LandmarkError(
-            RBF(1.0), form, LandmarkSamples(X, train.Y), LandmarkSamples(V, held.Y), Z, penalty=USUAL_PENALTY
+            RBF(1.0), metric, LandmarkSamples(X, train.Y), LandmarkSamples(V, held_out.Y), Z, penalty=USUAL_PENALTY
         )
         try:
-            begun = _turned(error, form.equal(float(found.similarity.scales @ means)), found.alpha)
-            if error.value(begun, found.alpha) > np.log(FAR * least):
+            start = _turned(error, metric.equal(float(fitted.similarity.scales @ means)), fitted.alpha)
+            if error.value(start, fitted.alpha) > np.log(FAR * least_error):
                 return None
-            best = scales_by_landmarks(error, begun, found.alpha, max_iter=SEARCH_STEPS)
+            best = scales_by_landmarks(error, start, fitted.alpha, max_iter=SEARCH_STEPS)
         except ValueError:  # no kernel matrix in single precision
             return None
-        values, vectors = np.linalg.eigh(form.scales(best.parameters).reshape(len(means), -1))
+        values, vectors = np.linalg.eigh(metric.scales(best.parameters).reshape(len(means), -1))
         turn = np.sqrt(np.maximum(values, 0.0)) * vectors
-        parts = values * ((X[: len(Z)] @ vectors).var(axis=0))
-        most = int(np.searchsorted(np.cumsum(np.sort(parts)[::-1]), 0.9 * parts.sum())) + 1
-        learned = f"{most} of {len(means)} directions have nine tenths of the distance"
+        part_of_direction = values * ((X[: len(Z)] @ vectors).var(axis=0))
+        directions = (
+            int(np.searchsorted(np.cumsum(np.sort(part_of_direction)[::-1]), 0.9 * part_of_direction.sum())) + 1
+        )
+        learned = f"{directions} of {len(means)} directions have nine tenths of the distance"
         return KernelAndRidge(TurnedSimilarity(RBF(1.0), turn), best.alpha, learned, time_is_up(), best.loss)
 
     def work(self, n: int, p: int) -> Work:
@@ -87,22 +92,22 @@ class FullMetricGaussian(KernelCandidate):
 
 
 def _turned(error: LandmarkError, v: Array, alpha: float) -> Array:
-    """The parameters to begin with: as long as the error falls, the root of the average outer product of gradients."""
+    """The first parameters: roots of average outer products of gradients, computed again as long as the error falls."""
     best = v
     lowest = error.value(v, alpha)
     while not time_is_up():
         outer = _outer_product(error, best, alpha)
         total = error.form.total(error.form.scales(best))
-        tried = [error.form.proposed(outer, wider * total) for wider in WIDER]
-        values = [error.value(each, alpha) for each in tried]
+        proposals = [error.form.proposed(outer, wider * total) for wider in WIDER]
+        values = [error.value(proposal, alpha) for proposal in proposals]
         if not min(values) < lowest - _GAIN:
             break
-        best, lowest = tried[int(np.argmin(values))], min(values)
+        best, lowest = proposals[int(np.argmin(values))], min(values)
     return best
 
 
 def _outer_product(error: LandmarkError, v: Array, alpha: float) -> Array:
-    """The mean of g g' over the samples to train on, g the gradient of ridge regression with this metric there.
+    """The mean of g g' over the training samples, with g the gradient of ridge regression with this metric.
 
     With a the coefficients of the landmarks z_l, g = 2 M sum_l a_l f'(D_l) (x - z_l).
     """

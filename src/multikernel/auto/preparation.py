@@ -1,7 +1,7 @@
-"""From a table to samples, and what to say about it: which columns are used as what, what is filled in, left out.
+"""From a table to samples, with sentences about it: how columns are used, and which are filled in or left out.
 
-Columns have the types and the encodings of kernels (tables/columns.py). Numbers are taken twice: standardised, and by
-normal scores of their ranks, which no outlier and no heavy tail moves.
+Columns have the types and the encodings of kernels (tables/columns.py). Numbers are used twice: standardised, and as
+normal scores of their ranks, which outliers and heavy tails do not change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Preparation:
     ----------
     columns : tuple of Column, all of the training table
     views : tuple of str, the view of each of them
-    plain, ranked : Together, numbers as they are and by their ranks, of the columns that are used; None without numbers
+    plain, ranked : Together, the numbers of used columns, standardised and by their ranks; None without numbers
     levels : Together, categories as zeros and ones; None without any
     texts : tuple of Together, one for each text
     sparse : tuple of str, names of sparse views
@@ -53,9 +53,9 @@ class Preparation:
     given : tuple of str, names of views that are kernel matrices
     norms : tuple of float, the mean diagonal of each of these
     n : int, training samples
-    known : tuple of bool arrays (n,), whether each of these matrices knows a training sample
+    known : tuple of bool arrays (n,), which training samples have entries in each of these matrices
     rows : array (n,), the training samples among those of the views' banks; None where they were all of these
-    completion : what stands for a source that a sample lacks; None for a single source
+    completion : PreparedCompletion for sources that a sample lacks; None for a single source
     column_labels : dict, from names of views that are kernel matrices to the labels of their columns
     """
 
@@ -77,29 +77,31 @@ class Preparation:
 
     @classmethod
     def of(cls, table: GivenTable, types: Mapping[str, Declared] | None = None) -> Preparation:
-        """Learned from a training table, and from what its columns are declared to be."""
+        """The preparation that a training table gives, with the declared types of its columns."""
         declared = table.types | dict(checked_types(types, list(table.columns)))
         columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
         for column in columns:
             if column.note:
                 warn_user(column.note, PredictionWarning)
         X = _cells(columns, table)
-        used = _used(columns)
-        features = replace(Features.of(X), names=tuple(column.name for column in used))
-        places = {kind: [j for j, c in enumerate(used) if c.type == kind] for kind in ("category", "text")}
+        used_columns = _used(columns)
+        features = replace(Features.of(X), names=tuple(column.name for column in used_columns))
+        positions = {kind: [j for j, c in enumerate(used_columns) if c.type == kind] for kind in ("category", "text")}
 
-        def learned(parts: list[tuple[Encoding, tuple[int, ...]]]) -> Together | None:
-            if parts:
-                return Together(tuple(parts)).resolve(features).learned(X)
+        def learned_encodings(encodings: list[tuple[Encoding, tuple[int, ...]]]) -> Together | None:
+            if encodings:
+                return Together(tuple(encodings)).resolve(features).learned(X)
             return None
 
-        texts = [learned([(encodings_of(used[j], Standardize())[0], (j,))]) for j in places["text"]]
-        found = cls(
+        texts = [
+            learned_encodings([(encodings_of(used_columns[j], Standardize())[0], (j,))]) for j in positions["text"]
+        ]
+        preparation = cls(
             columns=columns,
             views=tuple(table.views.get(name, "") for name in table.columns),
-            plain=learned(list(_of_numbers(used, Standardize()))),
-            ranked=learned(list(_of_numbers(used, NormalScores()))),
-            levels=learned([(OneHot(), tuple(places["category"]))] if places["category"] else []),
+            plain=learned_encodings(list(_of_numbers(used_columns, Standardize()))),
+            ranked=learned_encodings(list(_of_numbers(used_columns, NormalScores()))),
+            levels=learned_encodings([(OneHot(), tuple(positions["category"]))] if positions["category"] else []),
             texts=tuple(text for text in texts if text is not None),
             sparse=tuple(table.sparse),
             sizes=tuple(_largest(matrix) for matrix in table.sparse.values()),
@@ -110,19 +112,22 @@ class Preparation:
             rows=table.rows,
             column_labels=table.column_labels,
         )
-        sources = found._sources
+        sources = preparation._sources
         unseen = [name for name in sources if not table.has(name).any()]
         if unseen:
             raise ValueError(f"view {unseen[0]!r} is missing for all samples")
         if len(set(sources)) < 2:
-            return found
-        return replace(found, completion=PreparedCompletion.of(found._encoded(table), sources, found._present(table)))
+            return preparation
+        return replace(
+            preparation,
+            completion=PreparedCompletion.of(preparation._encoded(table), sources, preparation._present(table)),
+        )
 
     def read(self, X: Any) -> GivenTable:
-        """The table of new samples, with the columns and views of training; those that are left out may be missing.
+        """The table of new samples, with the columns and views of training; columns that were left out may be missing.
 
-        Columns without names, or with names where training had none, are those of training in the same order, of which
-        scikit-learn has warned.
+        Columns without names, or with names where training had none, are taken in the order of training; scikit-learn
+        has warned of this.
 
         Raises
         ------
@@ -143,12 +148,12 @@ class Preparation:
                     f"view {name!r} is a kernel matrix: new samples need a row each with {self.n} entries, one for "
                     f"each training sample, got shape {table.given[name].shape}"
                 )
-            known = self.known[k] if self.known else np.ones(self.n, dtype=bool)
-            table.given[name] = _filled(table.given[name], known, f"view {name!r}")
+            is_known = self.known[k] if self.known else np.ones(self.n, dtype=bool)
+            table.given[name] = _filled(table.given[name], is_known, f"view {name!r}")
         return table
 
     def samples(self, table: GivenTable) -> PreparedSamples:
-        """Samples as kernels see them; sources that some lack are completed by their other ones."""
+        """The samples of a table for kernels; missing sources are completed from the other sources of a sample."""
         encoded = self._encoded(table)
         if self.completion is None:
             return encoded
@@ -173,12 +178,12 @@ class Preparation:
 
     @property
     def _sources(self) -> tuple[str, ...]:
-        """The views of the sources: numbers and categories of a view, texts, sparse views, kernel matrices."""
-        used = [
+        """The view of each source: numbers and categories of a view, texts, sparse views, kernel matrices."""
+        view_and_text = [
             (view, column.type == "text") for column, view in zip(self.columns, self.views, strict=True) if column.used
         ]
-        numbers = dict.fromkeys(view for view, is_text in used if not is_text)
-        texts = [view for view, is_text in used if is_text]
+        numbers = dict.fromkeys(view for view, is_text in view_and_text if not is_text)
+        texts = [view for view, is_text in view_and_text if is_text]
         return (*numbers, *texts, *self.sparse, *self.given)
 
     def _present(self, table: GivenTable) -> Array:
@@ -189,22 +194,24 @@ class Preparation:
         """The table of new samples with the names of training for columns that have none, in their order."""
         columns = dict[str, Cells]()
         for view in dict.fromkeys(table.views.get(name, "") for name in table.columns):
-            given = [name for name in table.columns if table.views.get(name, "") == view]
-            known = [column.name for column, own in zip(self.columns, self.views, strict=True) if own == view]
-            other_names = is_frame(X) and not set(given) >= set(known)
-            if len(given) != len(known) or not (view in table.nameless or other_names):
-                known = given
-            elif view and known != given:
+            names_in_view = [name for name in table.columns if table.views.get(name, "") == view]
+            training_names = [
+                column.name for column, column_view in zip(self.columns, self.views, strict=True) if column_view == view
+            ]
+            other_names = is_frame(X) and not set(names_in_view) >= set(training_names)
+            if len(names_in_view) != len(training_names) or not (view in table.nameless or other_names):
+                training_names = names_in_view
+            elif view and training_names != names_in_view:
                 warn_user(
                     f"the columns of view {view!r} have no names, and are taken in the order of training: "
-                    f"{shortened(known, 10)}",
+                    f"{shortened(training_names, 10)}",
                     PredictionWarning,
                 )
-            columns |= zip(known, (table.columns[name] for name in given), strict=True)
+            columns |= zip(training_names, (table.columns[name] for name in names_in_view), strict=True)
         return replace(table, columns=columns)
 
     def _with_views(self, table: GivenTable, X: Any) -> GivenTable:
-        """The table of new samples with the views that are missing as a whole, which a warning names.
+        """The table of new samples, with cells for views that are missing as a whole; a warning names these views.
 
         Raises
         ------
@@ -212,10 +219,10 @@ class Preparation:
         """
         if self.completion is None or not is_views(X):
             return table
-        every = list(dict.fromkeys((*self.views, *self.sparse, *self.given)))
+        training_views = list(dict.fromkeys((*self.views, *self.sparse, *self.given)))
         names = X.names if isinstance(X, Views) else tuple(map(str, X))
-        missing = [name for name in every if name not in names]
-        if not missing or not set(names) <= set(every):
+        missing = [name for name in training_views if name not in names]
+        if not missing or not set(names) <= set(training_views):
             return table
         warn_user(
             f"missing views ({shortened(list(map(repr, missing)))}) are completed by what training samples show of "
@@ -233,22 +240,22 @@ class Preparation:
             for name, sizes in zip(self.sparse, self.sizes, strict=True)
             if name in missing
         }
-        given = {name: np.zeros((n, self.n)) for name in self.given if name in missing}
+        empty_matrices = {name: np.zeros((n, self.n)) for name in self.given if name in missing}
         return replace(
             table,
             columns=table.columns | columns,
             sparse=table.sparse | matrices,
-            given=table.given | given,
+            given=table.given | empty_matrices,
             present=table.present | dict.fromkeys(missing, np.zeros(n, dtype=bool)),
         )
 
     def _encoded(self, table: GivenTable) -> PreparedSamples:
         X = _cells(self.columns, table)
         levels = _numbers_of(self.levels, X)
-        used = _used(self.columns)
+        used_columns = _used(self.columns)
         views = list(dict.fromkeys(self.views))
-        of = [view for column, view in zip(self.columns, self.views, strict=True) if column.used]
-        # numbers have a scale each, the levels of a category share one
+        view_of_column = [view for column, view in zip(self.columns, self.views, strict=True) if column.used]
+        # each number has a separate scale; the levels of a category share one
         numbers = self.plain.sources if self.plain else ()
         categories = self.levels.sources if self.levels else ()
         groups = [*numbers, *dict.fromkeys(categories)]
@@ -257,48 +264,53 @@ class Preparation:
             unit_rows(table.sparse[name].multiply(1.0 / sizes).tocsr())
             for name, sizes in zip(self.sparse, self.sizes, strict=True)
         ]
-        given = [table.given[name] / norm for name, norm in zip(self.given, self.norms, strict=True)]
+        kernel_matrices = [table.given[name] / norm for name, norm in zip(self.given, self.norms, strict=True)]
         return PreparedSamples(
             np.hstack([_numbers_of(self.plain, X), levels]),
             np.hstack([_numbers_of(self.ranked, X), levels]),
             np.array(owners, dtype=int),
-            np.array([views.index(of[j]) for j in (*numbers, *categories)], dtype=int),
+            np.array([views.index(view_of_column[j]) for j in (*numbers, *categories)], dtype=int),
             (*(sparse.csr_matrix(text(X)) for text in self.texts), *matrices),
-            tuple(given),
+            tuple(kernel_matrices),
             np.arange(table.n),
-            tuple(used[j].name for j in groups),
+            tuple(used_columns[j].name for j in groups),
             tuple(views),
-            (*(column.name for column in used if column.type == "text"), *self.sparse, *self.given),
+            (*(column.name for column in used_columns if column.type == "text"), *self.sparse, *self.given),
         )
 
     @property
     def needed(self) -> list[str]:
-        """The columns that predictions are made of."""
+        """The columns that predictions need."""
         return [column.name for column in _used(self.columns)]
 
     def feature_names(self) -> list[str]:
         """The names of the numbers that columns become, in the order of ``samples``; ValueError for other sources."""
         if self.sparse or self.given:
             raise ValueError("features of sparse views and of kernel matrices have no names; give columns")
-        used = [column.name for column in _used(self.columns)]
-        parts = [part for each in (self.plain, self.levels, *self.texts) if each is not None for part in each.parts]
+        used_names = [column.name for column in _used(self.columns)]
+        encodings = [
+            pair
+            for together in (self.plain, self.levels, *self.texts)
+            if together is not None
+            for pair in together.parts
+        ]
         names = []
-        for encoding, columns in parts:
-            own = [used[int(columns[j])] for j in encoding.sources]
+        for encoding, columns in encodings:
+            names_of_encoding = [used_names[int(columns[j])] for j in encoding.sources]
             if isinstance(encoding, OneHot):
                 levels = ["missing" if level is None else level for column in encoding.levels or () for level in column]
-                own = [f"{name}={level}" for name, level in zip(own, levels, strict=True)]
-            names += own
+                names_of_encoding = [f"{name}={level}" for name, level in zip(names_of_encoding, levels, strict=True)]
+            names += names_of_encoding
         count = Counter(names)
-        place: Counter[str] = Counter()
-        found = []
+        occurrence: Counter[str] = Counter()
+        numbered = []
         for name in names:
-            place[name] += 1
-            found.append(name if count[name] == 1 else f"{name} ({place[name]})")
-        return found
+            occurrence[name] += 1
+            numbered.append(name if count[name] == 1 else f"{name} ({occurrence[name]})")
+        return numbered
 
     def sentences(self) -> list[str]:
-        """What was made of the columns."""
+        """Sentences about the use of the columns."""
         return [*self._used(), *self._filled(), *self._left_out()]
 
     def _used(self) -> list[str]:
@@ -313,9 +325,9 @@ class Preparation:
         for kind, columns in groupby(sorted(_used(self.columns), key=_kind), _kind):
             names = [column.name for column in columns]
             plural = {"category": "categories", "text": "texts"}.get(kind, f"{kind}s")
-            what = f"{len(names)} {kind if len(names) == 1 else plural}"
+            count_and_kind = f"{len(names)} {kind if len(names) == 1 else plural}"
             their = "its" if len(names) == 1 else "their"
-            sentences.append(f"{what} ({shortened(names)}): {ways[kind].format(their=their)}.")
+            sentences.append(f"{count_and_kind} ({shortened(names)}): {ways[kind].format(their=their)}.")
         sentences += [f"Dates of {c.name!r} are read {_ORDERS[c.order]}." for c in self.columns if c.order in _ORDERS]
         if self.sparse:
             sentences.append(
@@ -336,11 +348,13 @@ class Preparation:
             if column.note:
                 yield f"{column.note[0].upper()}{column.note[1:]}."
 
-    def _left_out(self, most: int = 10) -> list[str]:
-        """A sentence for each column that is left out, for so many at most, and one for the others."""
-        sentences = [f"Column {each.name!r} is left out: it {_why(each)}." for each in self.columns if not each.used]
-        if len(sentences) > most:
-            return [*sentences[:most], f"{len(sentences) - most} more columns are left out."]
+    def _left_out(self, max_sentences: int = 10) -> list[str]:
+        """A sentence for each column that is left out, up to ``max_sentences``, and one for the others."""
+        sentences = [
+            f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used
+        ]
+        if len(sentences) > max_sentences:
+            return [*sentences[:max_sentences], f"{len(sentences) - max_sentences} more columns are left out."]
         return sentences
 
 
@@ -398,7 +412,7 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def _no_cells(column: Column, n: int) -> Cells:
-    """A column of missing cells, of the kind that it had in training."""
+    """A column of missing cells, of its kind in training."""
     kind = column.held or "strings"
     if kind == "strings":
         values = np.full(n, None, dtype=object)
@@ -407,9 +421,9 @@ def _no_cells(column: Column, n: int) -> Cells:
     return Cells(column.name, kind, values)
 
 
-def _filled(K: Array, known: Array, name: str) -> Array:
-    """A kernel matrix of new samples, with zeros for samples that it knows nothing of."""
-    K = np.where(np.isnan(K) & (~known | np.isnan(K).all(axis=1, keepdims=True)), 0.0, K)
+def _filled(K: Array, is_known: Array, name: str) -> Array:
+    """A kernel matrix of new samples, with zeros for samples that have no entries in it."""
+    K = np.where(np.isnan(K) & (~is_known | np.isnan(K).all(axis=1, keepdims=True)), 0.0, K)
     check_finite(K, name)
     return K
 
@@ -431,33 +445,33 @@ def _kind(column: Column) -> str:
     return column.type
 
 
-def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Encoding, tuple[int, ...]]]:
+def _of_numbers(used_columns: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Encoding, tuple[int, ...]]]:
     """The encodings of numbers, all plain ones together, of ordered categories and of dates."""
-    plain = tuple(j for j, column in enumerate(used) if column.type == "number")
+    plain = tuple(j for j, column in enumerate(used_columns) if column.type == "number")
     if plain:
         yield numbers, plain
-    for j, column in enumerate(used):
+    for j, column in enumerate(used_columns):
         if column.type in ("ordinal", "date"):
             yield from ((encoding, (j,)) for encoding in encodings_of(replace(column, parsed=False), numbers))
 
 
 def _cells(columns: Sequence[Column], table: GivenTable) -> Table:
-    """The columns that are used, as they were in training; a warning names strings that become missing cells."""
-    found = []
+    """The columns that are used, read as in training; a warning names strings that become missing cells."""
+    cells_of_columns = []
     for column in _used(columns):
         cells, warning = column.read(table.columns[column.name])
-        found.append(cells)
+        cells_of_columns.append(cells)
         if warning:
             warn_user(warning, PredictionWarning)
-    return Table.of_columns(found, table.n)
+    return Table.of_columns(cells_of_columns, table.n)
 
 
 def _numbers_of(encoding: Together | None, X: Table) -> Array:
-    """Encoded samples, not sparse."""
+    """The encoded samples as a dense array."""
     if encoding is None:
         return np.empty((len(X), 0))
-    found = encoding(X)
-    dense: Array = as_dense(found)
+    encoded = encoding(X)
+    dense: Array = as_dense(encoded)
     return dense
 
 
@@ -467,6 +481,6 @@ def _largest(matrix: Any) -> Array:
 
 
 def unit_rows(matrix: Any) -> Any:
-    """Rows of norm 1; rows of zeros stay what they are."""
+    """Rows scaled to norm 1; rows of zeros do not change."""
     norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
     return sparse.csr_matrix(sparse.diags(1.0 / np.where(norms > 0, norms, 1.0)) @ matrix)

@@ -173,11 +173,11 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         values = self.contributions(X)
         if self._single:
             values = values[:, :, None]
-        whole = Part(slice(0, len(values)), slice(None), values)
-        found = split_scores(self, X, Y, [whole], scoring, sample_weight)
+        all_values = Part(slice(0, len(values)), slice(None), values)
+        scores = split_scores(self, X, Y, [all_values], scoring, sample_weight)
         if self._single:
-            return found[:, 0]
-        return found
+            return scores[:, 0]
+        return scores
 
     @property
     def intercept_(self) -> Any:

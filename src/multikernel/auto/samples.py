@@ -52,7 +52,7 @@ class PreparedSamples:
         return "" not in self.views and len(self.views) + len(self.parts) > 1
 
     def of(self, index: Array) -> PreparedSamples:
-        """Some of the samples."""
+        """The samples at these positions."""
         return replace(
             self,
             plain=self.plain[index],
@@ -63,7 +63,7 @@ class PreparedSamples:
         )
 
     def without_given(self) -> PreparedSamples:
-        """The same without rows of kernel matrices, which training samples need no more once a model is fitted."""
+        """The same without rows of kernel matrices, which training samples no longer need once a model is fitted."""
         return replace(self, given=tuple(np.empty((0, 0)) for _ in self.given))
 
 
@@ -71,23 +71,23 @@ class Similarity(ABC):
     """One kernel of samples."""
 
     @abstractmethod
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        """The matrix of shape (len(new), len(old)); old are training samples."""
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        """The matrix of shape (len(samples), len(centres)); centres are training samples."""
 
-    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        """The same as a function of new samples alone: what depends on the old ones only is made once.
+    def to(self, centres: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """The same as a function of samples alone: everything that depends on the centres only is computed once.
 
-        In single precision (``dtype=np.float32``) it is faster where a kernel has a way of its own.
+        Some kernels are faster in single precision (``dtype=np.float32``).
         """
-        return lambda new: np.asarray(self(new, old), dtype=dtype)
+        return lambda samples: np.asarray(self(samples, centres), dtype=dtype)
 
-    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        """What coefficients (len(old), k) make of new samples, sum_l k(x, z_l) coef_l: shape (len(new), k).
+    def function(self, centres: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """The function sum_l k(x, z_l) coef_l of samples, for coefficients (len(centres), k): shape (len(samples), k).
 
         ``dtype`` is that of kernels, as for ``to``.
         """
-        kernel = self.to(old, dtype)
-        return lambda new: product(kernel(new), coef)
+        kernel = self.to(centres, dtype)
+        return lambda samples: product(kernel(samples), coef)
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,44 +105,44 @@ class DistanceSimilarity(Similarity):
     scales: Array
     ranked: bool = False
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        used = self.scales > 0.0
-        factors = self.scales[used] ** (1.0 / self.kernel.degree)
-        X, Z = ((part.ranked if self.ranked else part.plain)[:, used] * factors for part in (new, old))
-        if not used.any():
-            return np.ones((len(new), len(old)))
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        positive = self.scales > 0.0
+        factors = self.scales[positive] ** (1.0 / self.kernel.degree)
+        X, Z = ((side.ranked if self.ranked else side.plain)[:, positive] * factors for side in (samples, centres))
+        if not positive.any():
+            return np.ones((len(samples), len(centres)))
         return self.kernel(X, Z)
 
-    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+    def to(self, centres: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
-            return super().to(old)
-        kernel = InSingle(self.kernel, self._points(old))
-        return lambda new: kernel(self._columns(new))
+            return super().to(centres)
+        kernel = InSingle(self.kernel, self._points(centres))
+        return lambda samples: kernel(self._columns(samples))
 
-    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+    def function(self, centres: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
-            return super().function(old, coef)
-        kernel = InSingle(self.kernel, self._points(old))
-        return lambda new: kernel.times(self._columns(new), coef)
+            return super().function(centres, coef)
+        kernel = InSingle(self.kernel, self._points(centres))
+        return lambda samples: kernel.times(self._columns(samples), coef)
 
     def coordinates(self, samples: PreparedSamples) -> Array:
         """Numbers (n, q) in single precision, in which k(x, z) = f(sum_j |x_j - z_j|^q)."""
-        used = self.scales > 0.0
-        factors = (self.scales[used] ** (1.0 / self.kernel.degree)).astype(np.float32)
-        return np.asarray(self._columns(samples)[:, used].astype(np.float32) * factors)
+        positive = self.scales > 0.0
+        factors = (self.scales[positive] ** (1.0 / self.kernel.degree)).astype(np.float32)
+        return np.asarray(self._columns(samples)[:, positive].astype(np.float32) * factors)
 
     def _columns(self, samples: PreparedSamples) -> Array:
         if self.ranked:
             return samples.ranked
         return samples.plain
 
-    def _points(self, old: PreparedSamples) -> ScaledPoints:
-        return ScaledPoints.of(self._columns(old), self.scales, self.kernel.degree)
+    def _points(self, centres: PreparedSamples) -> ScaledPoints:
+        return ScaledPoints.of(self._columns(centres), self.scales, self.kernel.degree)
 
 
 @dataclass(frozen=True, eq=False)
 class InSingle:
-    """A kernel with some points in single precision, of some samples at a time, on several threads.
+    """A kernel with fixed points, computed in single precision for blocks of samples, on several threads.
 
     Parameters
     ----------
@@ -157,20 +157,20 @@ class InSingle:
         """The kernel matrix."""
         K = np.empty((len(X), len(self.points.lengths)), np.float32)
 
-        def part(rows: slice) -> None:
+        def fill(rows: slice) -> None:
             K[rows] = self.kernel.profile(self.points.distances(X[rows]))
 
-        over_few_rows(part, *K.shape)
+        over_few_rows(fill, *K.shape)
         return K
 
     def times(self, X: Array, coef: Array) -> Array:
-        """The kernel matrix times coefficients, of which sums are in double precision; no matrix is kept."""
+        """The kernel matrix times coefficients, summed in double precision; no matrix is stored."""
         values = np.empty((len(X), coef.shape[1]))
 
-        def part(rows: slice) -> None:
+        def fill(rows: slice) -> None:
             values[rows] = product(self.kernel.profile(self.points.distances(X[rows])).astype(float), coef)
 
-        over_few_rows(part, len(X), len(coef))
+        over_few_rows(fill, len(X), len(coef))
         return values
 
 
@@ -187,24 +187,24 @@ class TurnedSimilarity(Similarity):
     kernel: DistanceKernel
     turn: Array
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return self.kernel(new.plain @ self.turn, old.plain @ self.turn)
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        return self.kernel(samples.plain @ self.turn, centres.plain @ self.turn)
 
     def coordinates(self, samples: PreparedSamples) -> Array:
         """Numbers (n, r) in single precision, in which k(x, z) = f(|x - z|^2)."""
         return np.asarray(samples.plain.astype(np.float32) @ self.turn.astype(np.float32))
 
-    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+    def to(self, centres: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
-            return super().to(old)
-        kernel = InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
-        return lambda new: kernel(new.plain)
+            return super().to(centres)
+        kernel = InSingle(self.kernel, ScaledPoints.turned(centres.plain, self.turn))
+        return lambda samples: kernel(samples.plain)
 
-    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+    def function(self, centres: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
         if dtype is float:
-            return super().function(old, coef)
-        kernel = InSingle(self.kernel, ScaledPoints.turned(old.plain, self.turn))
-        return lambda new: kernel.times(new.plain, coef)
+            return super().function(centres, coef)
+        kernel = InSingle(self.kernel, ScaledPoints.turned(centres.plain, self.turn))
+        return lambda samples: kernel.times(samples.plain, coef)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,30 +213,30 @@ class LinearSimilarity(Similarity):
 
     Parameters
     ----------
-    columns : tuple of int, those that are used; None for all
+    columns : tuple of int, the columns that are used; None for all
     """
 
     columns: tuple[int, ...] | None = None
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
         if self.columns is None:
-            X, Z = new.plain, old.plain
+            X, Z = samples.plain, centres.plain
         else:
-            X, Z = (part.plain[:, list(self.columns)] for part in (new, old))
+            X, Z = (side.plain[:, list(self.columns)] for side in (samples, centres))
         return X @ Z.T / max(1, X.shape[1])
 
-    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        used: Any = slice(None) if self.columns is None else list(self.columns)
-        Z = np.ascontiguousarray(old.plain[:, used].astype(dtype).T)
+    def to(self, centres: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        columns: Any = slice(None) if self.columns is None else list(self.columns)
+        Z = np.ascontiguousarray(centres.plain[:, columns].astype(dtype).T)
         Z /= dtype(max(1, len(Z)))
-        return lambda new: np.asarray(new.plain[:, used].astype(dtype) @ Z)
+        return lambda samples: np.asarray(samples.plain[:, columns].astype(dtype) @ Z)
 
-    def function(self, old: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        """By the coefficients of the columns."""
-        used: Any = slice(None) if self.columns is None else list(self.columns)
-        Z = old.plain[:, used]
-        of_columns = Z.T @ coef / max(1, Z.shape[1])
-        return lambda new: np.asarray(new.plain[:, used] @ of_columns)
+    def function(self, centres: PreparedSamples, coef: Array, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        """The linear function of samples, by one coefficient for each column."""
+        columns: Any = slice(None) if self.columns is None else list(self.columns)
+        Z = centres.plain[:, columns]
+        column_coef = Z.T @ coef / max(1, Z.shape[1])
+        return lambda samples: np.asarray(samples.plain[:, columns] @ column_coef)
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,19 +246,19 @@ class Cosine(Similarity):
     part: int
     degree: int = 1
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        K = np.asarray((new.sparse[self.part] @ old.sparse[self.part].T).todense())
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        K = np.asarray((samples.sparse[self.part] @ centres.sparse[self.part].T).todense())
         return K**self.degree
 
 
 @dataclass(frozen=True, eq=False)
 class Given(Similarity):
-    """A kernel matrix that the user computed."""
+    """A kernel matrix that the user computed, by its number among those of the samples."""
 
     part: int
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return np.ascontiguousarray(new.given[self.part][:, old.rows])
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        return np.ascontiguousarray(samples.given[self.part][:, centres.rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,19 +268,19 @@ class WeightedSimilarity(Similarity):
     parts: tuple[Similarity, ...]
     weights: Array
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        total = np.zeros((len(new), len(old)))
-        for part, weight in zip(self.parts, self.weights.tolist(), strict=True):
-            total += weight * part(new, old)
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        total = np.zeros((len(samples), len(centres)))
+        for kernel, weight in zip(self.parts, self.weights.tolist(), strict=True):
+            total += weight * kernel(samples, centres)
         return total
 
-    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        parts = [part.to(old, dtype) for part in self.parts]
+    def to(self, centres: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        kernels = [kernel.to(centres, dtype) for kernel in self.parts]
 
-        def total(new: PreparedSamples) -> Array:
-            sums = np.zeros((len(new), len(old)), dtype)
-            for part, weight in zip(parts, self.weights.tolist(), strict=True):
-                sums += dtype(weight) * part(new)
+        def total(samples: PreparedSamples) -> Array:
+            sums = np.zeros((len(samples), len(centres)), dtype)
+            for kernel, weight in zip(kernels, self.weights.tolist(), strict=True):
+                sums += dtype(weight) * kernel(samples)
             return sums
 
         return total
@@ -293,9 +293,9 @@ class ProductSimilarity(Similarity):
     first: Similarity
     second: Similarity
 
-    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        return self.first(new, old) * self.second(new, old)
+    def __call__(self, samples: PreparedSamples, centres: PreparedSamples) -> Array:
+        return self.first(samples, centres) * self.second(samples, centres)
 
-    def to(self, old: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        first, second = self.first.to(old, dtype), self.second.to(old, dtype)
-        return lambda new: first(new) * second(new)
+    def to(self, centres: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
+        first, second = self.first.to(centres, dtype), self.second.to(centres, dtype)
+        return lambda samples: first(samples) * second(samples)

@@ -1,6 +1,6 @@
 """Candidates are tried on one set of folds, blended by what they predict on another, and trained on all samples.
 
-``attempts`` tries them for as long as there is time; ``Searched`` is what came of it, ``Member`` a trained candidate,
+``attempts`` tries them for as long as there is time; ``Searched`` is the result, ``Member`` a trained candidate,
 and ``Answer`` what predicts.
 """
 
@@ -32,30 +32,30 @@ from multikernel.tuning import LARGE_VALUES
 
 
 def _silent(_: object) -> None:
-    """Say nothing."""
+    """Print nothing."""
 
 
 def _silent_pass(_: int) -> Callable[[int], object]:
-    """Say nothing of a pass."""
+    """Print nothing during a pass."""
     return _silent
 
 
 @dataclass(frozen=True, eq=False)
-class Posed:
-    """All samples that are given, with what is to be learned.
+class FitProblem:
+    """The problem of a fit: its samples, and what is to be learned from them.
 
     Parameters
     ----------
     samples : PreparedSamples
     goal : Goal
     task : RidgeTask: targets, weights of mean 1, and both sets of folds
-    rows : int array, the samples of a weight that is not 0
-    groups : array (n,), which folds hold out whole; or None
+    rows : int array, the samples whose weight is not 0
+    groups : array (n,), the groups that folds hold out as a whole; or None
     seed : int
-    beyond : AllRows that the samples are some of; None where there are no others
-    total : int, how many there are with these
-    tell : is told, in a line each, what was done and what follows
-    passing : (rows) -> what is called during a pass over so many rows with the number of those that are done
+    all_rows : AllRows of the source that the samples were drawn from; None where the samples are all there is
+    total : int, the number of samples, or of all rows of the source
+    log : called with a line about what was done and what follows
+    pass_report : (rows) -> a function, which a pass over so many rows calls with the number of rows that are done
     """
 
     samples: PreparedSamples
@@ -64,35 +64,35 @@ class Posed:
     rows: Array
     groups: Array | None
     seed: int
-    beyond: AllRows | None = None
+    all_rows: AllRows | None = None
     total: int = 0
-    tell: Callable[[str], object] = _silent
-    passing: Callable[[int], Callable[[int], object]] = _silent_pass
+    log: Callable[[str], object] = _silent
+    pass_report: Callable[[int], Callable[[int], object]] = _silent_pass
 
     @property
     def constant(self) -> bool:
-        """Whether there is one value to learn only."""
+        """Whether all targets are the same."""
         targets = self.goal.targets[self.rows]
         return bool((targets == targets[0]).all())
 
-    def some(self, count: int, among: Array | None = None) -> Array:
-        """So many of the samples with a weight, or of those given, in order, with each class in proportion."""
-        rows = self.rows if among is None else among
+    def drawn_rows(self, count: int, candidate_rows: Array | None = None) -> Array:
+        """``count`` of the samples with a weight, or of ``candidate_rows``: in order, each class in proportion."""
+        rows = self.rows if candidate_rows is None else candidate_rows
         return rows[in_proportion(self.goal.strata[rows], count, self.seed)]
 
 
 @dataclass(frozen=True, eq=False)
 class Tried:
-    """What came of a candidate.
+    """A candidate with what it learned, and its predictions of held-out samples.
 
     Parameters
     ----------
     candidate : KernelCandidate or LeafKernel
     learned : str, a line about what it learned
     similarity, alpha : the kernel and the ridge
-    predicted : array (n, t), predictions of samples held out, on the second folds
+    predicted : array (n, t), predictions of the samples that the second folds hold out
     seconds : float
-    cut : bool, whether the time ended while it was learned
+    cut : bool, whether the time ended while it learned
     """
 
     candidate: KernelCandidate | LeafKernel
@@ -105,11 +105,11 @@ class Tried:
 
     @property
     def name(self) -> str:
-        """What a table calls it."""
+        """The name of the candidate in tables."""
         return self.candidate.name
 
 
-Attempt = Tried | Literal["late"] | None  # None where a candidate has no kernel of its own
+Attempt = Tried | Literal["late"] | None  # None where a candidate finds no kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +121,7 @@ class ToTry:
     candidate : KernelCandidate
     samples : PreparedSamples
     task : RidgeTask of these samples
-    compared : bool, whether predictions of samples held out are made
+    compared : bool, whether held-out samples are predicted
     """
 
     candidate: KernelCandidate
@@ -129,63 +129,63 @@ class ToTry:
     task: RidgeTask
     compared: bool = True
 
-    def done(self) -> Tried | None:
-        """What came of it; None where no kernel of its own could be had."""
+    def trial(self) -> Tried | None:
+        """The trial of the candidate; None where it finds no kernel, or rounding makes the kernel matrix singular."""
         start = perf_counter()
-        found = self.candidate.learn(self.samples, self.task)
-        if found is None:
+        fitted = self.candidate.learn(self.samples, self.task)
+        if fitted is None:
             return None
         predicted: Array | None = np.empty((0, 0))
         if self.compared:
-            K = found.similarity(self.samples, self.samples)
-            predicted = self.task.held_out(K, found.alpha, self.task.second)
+            K = fitted.similarity(self.samples, self.samples)
+            predicted = self.task.held_out(K, fitted.alpha, self.task.second)
         if predicted is None:
             return None
         seconds = perf_counter() - start
-        return Tried(self.candidate, found.learned, found.similarity, found.alpha, predicted, seconds, found.cut)
+        return Tried(self.candidate, fitted.learned, fitted.similarity, fitted.alpha, predicted, seconds, fitted.cut)
 
 
-def attempts(works: Sequence[ToTry], n_jobs: int | None, label: str | None) -> list[Attempt]:
-    """What came of each candidate: "late" where the time was up, which the first is tried in spite of.
+def attempts(jobs: Sequence[ToTry], n_jobs: int | None, label: str | None) -> list[Attempt]:
+    """The trial of each candidate, or "late" where the time was up; the first candidate is tried in any case.
 
     Parameters
     ----------
-    works : what is to be tried, the most important first
+    jobs : candidates with their samples, the most important first
     n_jobs : threads
-    label : what a printed line for each candidate begins with; None prints nothing
+    label : str, with which the printed line for each candidate begins; None prints nothing
     """
-    with one_blas_thread(max((len(work.samples) for work in works), default=0)):
-        return on_threads([partial(_attempt, work, label, work is works[0]) for work in works], n_jobs)
+    with one_blas_thread(max((len(job.samples) for job in jobs), default=0)):
+        return on_threads([partial(_attempt, job, label, job is jobs[0]) for job in jobs], n_jobs)
 
 
-def _attempt(work: ToTry, label: str | None, whatever_time: bool) -> Attempt:
-    if time_is_up() and not whatever_time:
+def _attempt(job: ToTry, label: str | None, in_any_case: bool) -> Attempt:
+    if time_is_up() and not in_any_case:
         return "late"
-    found, messages = keeping(work.done)
-    if found is not None and found.cut:  # the estimator says what was cut, once for all candidates
-        messages = [each for each in messages if each[1] is not ConvergenceWarning]
+    trial, messages = keeping(job.trial)
+    if trial is not None and trial.cut:  # the estimator warns once, for all candidates that were cut
+        messages = [message for message in messages if message[1] is not ConvergenceWarning]
     warn_once(messages)
-    if found is not None and label is not None:
-        print(f"[{label}] {found.name}: {found.learned}, {found.seconds:.2f} s", flush=True)
-    return found
+    if trial is not None and label is not None:
+        print(f"[{label}] {trial.name}: {trial.learned}, {trial.seconds:.2f} s", flush=True)
+    return trial
 
 
 @dataclass(frozen=True, eq=False)
 class Searched:
-    """What the search found.
+    """The result of the search.
 
     Parameters
     ----------
     limits : Limits of this fit
     choice : int array, the samples that candidates were tried on
-    compared : int array, the samples that they were compared on, none of which a candidate was trained on
+    compared : int array, the samples that they were compared on; no candidate was trained on these
     found : list of Tried
-    scores : array (M, len(compared), k), what they say of these
+    scores : array (M, len(compared), k), the candidates' scores of these samples
     blend : Blend
     untried : the names of the candidates for which there was no time
-    centres : int, the samples that are the centres of the answer's kernels; 0 where all are that it was trained on
-    together : array (len(compared), k), what one machine by the sum of their kernels says of the samples compared on;
-        None where the answer is the blend of a machine for each
+    centres : int, the number of samples that are centres of the answer's kernels; 0 where all training samples are
+    together : array (len(compared), k), the scores of the samples compared on by one machine with the sum of all
+        kernels; None where the answer is the blend of a machine for each kernel
     """
 
     limits: Limits
@@ -200,14 +200,14 @@ class Searched:
 
     @property
     def leaf_machines(self) -> list[Tried]:
-        """The candidate with a weight that is trained in leaves, if there is one."""
-        used = (self.found[m] for m in self.blend.used)
-        return [each for each in used if isinstance(each.candidate, LeafKernel)]
+        """The candidates with a weight that are trained in leaves: one at most."""
+        trials = (self.found[m] for m in self.blend.used)
+        return [trial for trial in trials if isinstance(trial.candidate, LeafKernel)]
 
     @property
     def cut(self) -> list[str]:
-        """The names of the candidates during which the time ended."""
-        return [each.name for each in self.found if each.cut]
+        """The names of the candidates that were learning when the time ended."""
+        return [trial.name for trial in self.found if trial.cut]
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,14 +228,14 @@ class Member:
     size: float = 1.0
 
     @classmethod
-    def of(cls, each: Tried, samples: PreparedSamples, task: RidgeTask, goal: Goal) -> Member:
-        """Trained on these samples."""
-        K = each.similarity(samples, samples)
-        coef, intercept = task.solve(K, each.alpha)
-        return cls(each.similarity, goal.scores(coef), goal.scores(intercept), float(np.trace(K)) / len(K) or 1.0)
+    def of(cls, trial: Tried, samples: PreparedSamples, task: RidgeTask, goal: Goal) -> Member:
+        """The machine of a trial's kernel and ridge, trained on these samples."""
+        K = trial.similarity(samples, samples)
+        coef, intercept = task.solve(K, trial.alpha)
+        return cls(trial.similarity, goal.scores(coef), goal.scores(intercept), float(np.trace(K)) / len(K) or 1.0)
 
     def function(self, samples: PreparedSamples, dtype: Any = float) -> Callable[[PreparedSamples], Array]:
-        """What the coefficients of these samples make of new ones; ``dtype`` is that of kernels."""
+        """The function of new samples that has these coefficients, without intercept; ``dtype`` is that of kernels."""
         return self.similarity.function(samples, self.coef, dtype)
 
 
@@ -256,39 +256,39 @@ class Answer:
     blend: Blend
     single: bool = False
 
-    def __call__(self, new: PreparedSamples) -> Array:
-        """The blend: shape (len(new), k)."""
-        return self.parts(new).sum(axis=1) + self.intercept
+    def __call__(self, samples: PreparedSamples) -> Array:
+        """The blend: shape (len(samples), k)."""
+        return self.parts(samples).sum(axis=1) + self.intercept
 
-    def parts(self, new: PreparedSamples) -> Array:
-        """What each member adds: shape (len(new), members, k)."""
+    def parts(self, samples: PreparedSamples) -> Array:
+        """The contribution of each member: shape (len(samples), members, k)."""
         height = max(1, LARGE_VALUES // max(1, len(self.samples)))
         dtype = np.float32 if self.single else float
         functions = [member.function(self.samples, dtype) for member in self.members]
-        starts = range(0, len(new), height)
+        starts = range(0, len(samples), height)
         return np.concatenate(
-            [self._of(new.of(np.arange(len(new))[start : start + height]), functions) for start in starts]
+            [self._parts_of(samples.of(np.arange(len(samples))[start : start + height]), functions) for start in starts]
         )
 
-    def kernel(self, new: PreparedSamples, old: PreparedSamples) -> Array:
-        """The members' kernels, each of size 1, added by their shares: shape (len(new), len(old))."""
-        total = np.zeros((len(new), len(old)))
+    def kernel(self, rows: PreparedSamples, columns: PreparedSamples) -> Array:
+        """The members' kernels, each of size 1, added by their shares: shape (len(rows), len(columns))."""
+        total = np.zeros((len(rows), len(columns)))
         for member, share in zip(self.members, self.blend.shares, strict=True):
-            total += share / member.size * member.similarity(new, old)
+            total += share / member.size * member.similarity(rows, columns)
         return total
 
     @property
     def intercept(self) -> Array:
-        """What is added to the members' parts, shape (k,)."""
-        own = [weight * member.intercept for member, weight in self._weighted]
-        return np.sum([self.blend.bias, *own], axis=0)
+        """The constant that is added to the members' contributions, shape (k,)."""
+        intercepts = [weight * member.intercept for member, weight in self._weighted]
+        return np.sum([self.blend.bias, *intercepts], axis=0)
 
     @property
     def _weighted(self) -> list[tuple[Member | LeafMember, float]]:
         return list(zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True))
 
-    def _of(self, new: PreparedSamples, functions: Sequence[Callable[[PreparedSamples], Array]]) -> Array:
-        parts = np.empty((len(new), len(self.members), len(self.blend.bias)))
+    def _parts_of(self, samples: PreparedSamples, functions: Sequence[Callable[[PreparedSamples], Array]]) -> Array:
+        contributions = np.empty((len(samples), len(self.members), len(self.blend.bias)))
         for number, (_, weight) in enumerate(self._weighted):
-            parts[:, number] = weight * functions[number](new)
-        return parts
+            contributions[:, number] = weight * functions[number](samples)
+        return contributions

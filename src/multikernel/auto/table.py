@@ -1,6 +1,6 @@
-"""What a user gives, as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
+"""The user's samples as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
 
-Columns are read as kernels read them (tables/cells.py), but strings may stand beside numbers. Which views are kernel
+Columns are read as kernels read them (tables/cells.py), but may mix strings and numbers. Which views are kernel
 matrices is decided as for all estimators (sources/views.py); new samples then come as a matrix with a column for each
 training sample.
 """
@@ -38,11 +38,11 @@ class GivenTable:
     columns : dict of Cells
     sparse : dict of CSR matrices (n, p)
     given : dict of kernel matrices (n, training samples)
-    views : dict, the view of each column where views were given
-    types : dict, what columns hold where the form of X says it
-    rows : array (n,), which samples of the views' banks these are; None is all of them
-    present : dict, from names of views, and of ``given``, to bool arrays (n,), where some samples lack one; another
-        sample stands in place of these
+    views : dict, the view of each column where X consists of views
+    types : dict, the types of columns where the form of X determines them
+    rows : array (n,), the positions of these samples in the views' banks; None for all of them
+    present : dict, from names of views and of ``given`` to bool arrays (n,), where some samples lack one; values of
+        another sample fill these in
     column_labels : dict, from names of views that are kernel matrices to the labels of their columns
     nameless : the views whose columns have no names, but numbers in their place; "" where there are no views
     """
@@ -59,13 +59,13 @@ class GivenTable:
     nameless: frozenset[str] = frozenset()
 
     def has(self, name: str) -> Array:
-        """Which samples have a view, or are known to a kernel matrix, bool array (n,)."""
+        """Which samples have a view, or entries in a kernel matrix, bool array (n,)."""
         return self.present.get(name, np.ones(self.n, dtype=bool))
 
 
 def read(
     X: Any,
-    given: Sequence[str] | None = None,
+    matrix_views: Sequence[str] | None = None,
     training: Array | None = None,
     column_labels: Mapping[str, Any] | None = None,
 ) -> GivenTable:
@@ -74,19 +74,19 @@ def read(
     Parameters
     ----------
     X : array, sparse matrix, data frame, or views: a dict of these and of kernel matrices
-    given : names of the views that are kernel matrices; None for training samples, which show it
+    matrix_views : names of the views that are kernel matrices; None for training samples, where X shows them
     training : for new samples, the training samples among those of a view's bank; None for all of them
     column_labels : for new samples the labels that the columns of kernel matrices had in training, by view
 
     Raises
     ------
-    ValueError : for what is no table of samples, and for views of different lengths
+    ValueError : where X is no table of samples, or has views of different lengths
     """
     if is_sparse(X):
         return _sparse(X)
     if is_views(X):
-        if given is not None:
-            return _new_views(Views.of(X), given, training, column_labels or {})
+        if matrix_views is not None:
+            return _new_views(Views.of(X), matrix_views, training, column_labels or {})
         return _training_views(X)
     if is_frame(X):
         check_names(X)
@@ -94,8 +94,8 @@ def read(
     return _array(host(X))
 
 
-def as_table(X: Any, new: bool = False) -> Any:
-    """What a user gives, as one of the forms that ``read`` takes.
+def as_table(X: Any, new_samples: bool = False) -> Any:
+    """The user's samples in one of the forms that ``read`` takes.
 
     A bank of kernels, a stack of matrices and a list of matrices, frames or kernel matrices are views by number; a list
     or a column of strings is a column of texts.
@@ -103,16 +103,16 @@ def as_table(X: Any, new: bool = False) -> Any:
     Parameters
     ----------
     X : as ``fit`` or ``predict`` took it
-    new : whether these are new samples of a model that has learned from kernel matrices
+    new_samples : whether these are new samples of a model that has learned from kernel matrices
     """
     X = unmasked(X)
     if isinstance(X, BankRows):
         return _by_kernel(X.bank, X.rows)
     if isinstance(X, KernelBank):
-        if not new:
+        if not new_samples:
             return _by_kernel(X)
         return dict(_matrices("", X))
-    if new and isinstance(X, np.ndarray) and X.ndim == 3:
+    if new_samples and isinstance(X, np.ndarray) and X.ndim == 3:
         X = list(X)
     if isinstance(X, list | tuple) and X and all(len(getattr(view, "shape", ())) == 2 for view in X):
         return {f"view {k}": view for k, view in enumerate(X)}
@@ -132,7 +132,7 @@ def as_table(X: Any, new: bool = False) -> Any:
 
 
 def is_views(X: Any) -> bool:
-    """Whether X holds views by name; a sparse matrix by keys is a mapping, too."""
+    """Whether X holds views by name; a sparse matrix of keys is a mapping, but not one of views."""
     return isinstance(X, Views) or (isinstance(X, Mapping) and not is_sparse(X))
 
 
@@ -157,48 +157,51 @@ def _by_kernel(bank: KernelBank, rows: Array | None = None) -> Views:
 
 def _training_views(X: Views | Mapping[Any, Any]) -> GivenTable:
     """The table of training samples in views."""
-    made = views(X)
-    found = _by_kernel(made) if isinstance(made, KernelBank) else made
-    found.check_matrices()
-    return _of_views(found, found.items())
+    sources = views(X)
+    all_views = _by_kernel(sources) if isinstance(sources, KernelBank) else sources
+    all_views.check_matrices()
+    return _of_views(all_views, all_views.items())
 
 
-def _new_views(X: Views, given: Sequence[str], training: Array | None, column_labels: Mapping[str, Any]) -> GivenTable:
+def _new_views(
+    X: Views, matrix_views: Sequence[str], training: Array | None, column_labels: Mapping[str, Any]
+) -> GivenTable:
     """The table of new samples in views; see ``read``."""
     against = slice(None) if training is None else training
-    parts = (
+    views_by_name = (
         (name, matched_columns(name, X.part(name), X.columns.get(name), column_labels.get(name))) for name in X.names
     )
     of_training = (
-        (name, part.block(slice(None), against) if isinstance(part, KernelBank) else part) for name, part in parts
+        (name, view.block(slice(None), against) if isinstance(view, KernelBank) else view)
+        for name, view in views_by_name
     )
-    return _of_views(X, of_training, given)
+    return _of_views(X, of_training, matrix_views)
 
 
-def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] = ()) -> GivenTable:
-    """The table of views; those that are banks, or are named by ``given``, are kernel matrices."""
+def _of_views(X: Views, views_by_name: Iterable[tuple[str, Any]], matrix_views: Sequence[str] = ()) -> GivenTable:
+    """The table of views; those that are banks, or are named by ``matrix_views``, are kernel matrices."""
     columns: dict[str, Cells] = {}
     matrices: dict[str, Any] = {}
     kernels: dict[str, Array] = {}
     view_of: dict[str, str] = {}
     present: dict[str, Array] = {}
     nameless = set[str]()
-    for name, part in parts:
-        if isinstance(part, KernelBank):
-            own = dict(_matrices(name, part))
-            kernels |= own
-            present |= {} if X.has(name).all() else dict.fromkeys(own, X.has(name))
+    for name, view in views_by_name:
+        if isinstance(view, KernelBank):
+            matrices_by_name = dict(_matrices(name, view))
+            kernels |= matrices_by_name
+            present |= {} if X.has(name).all() else dict.fromkeys(matrices_by_name, X.has(name))
             continue
-        if name in given:
-            kernels[name] = numbers(part, f"view {name!r}")
-            known = X.has(name) & ~np.isnan(kernels[name]).all(axis=-1)
-            present |= {} if known.all() else {name: known}
+        if name in matrix_views:
+            kernels[name] = numbers(view, f"view {name!r}")
+            is_known = X.has(name) & ~np.isnan(kernels[name]).all(axis=-1)
+            present |= {} if is_known.all() else {name: is_known}
             continue
-        if isinstance(part, Objects):
-            as_array(list(part.values), f"view {name!r}")  # a table with a mistake has a sentence of its own
-            _refuse_objects(f"view {name!r}", part.values[0])
+        if isinstance(view, Objects):
+            as_array(list(view.values), f"view {name!r}")  # raises a more precise error for a table with a mistake
+            _refuse_objects(f"view {name!r}", view.values[0])
         try:
-            table = read(_as_table(part))
+            table = read(_as_table(view))
             if not (table.columns or table.sparse):
                 raise ValueError("it has no columns")
         except (TypeError, ValueError) as error:
@@ -210,14 +213,16 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
             present[name] = has
             if has.any():
                 table = replace(table, columns=_standing_in(table.columns, has))
-        named = {f"{name}: {column}": cells for column, cells in table.columns.items()}
-        twice = next((column for column in named if column in columns), None)
-        if twice is not None:
-            raise ValueError(f"views {view_of[twice]!r} and {name!r} both have a column {twice!r}: rename one of them")
-        columns |= named
-        view_of |= dict.fromkeys(named, name)
+        cells_by_name = {f"{name}: {column}": cells for column, cells in table.columns.items()}
+        duplicate = next((column for column in cells_by_name if column in columns), None)
+        if duplicate is not None:
+            raise ValueError(
+                f"views {view_of[duplicate]!r} and {name!r} both have a column {duplicate!r}: rename one of them"
+            )
+        columns |= cells_by_name
+        view_of |= dict.fromkeys(cells_by_name, name)
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
-    labels = {name: np.array(list(own), dtype=object) for name, own in X.columns.items()}
+    labels = {name: np.array(list(column_labels), dtype=object) for name, column_labels in X.columns.items()}
     return GivenTable(
         n=len(X),
         columns=columns,
@@ -239,15 +244,15 @@ def _absent(table: GivenTable) -> Array:
 
 
 def _standing_in(columns: dict[str, Cells], has: Array) -> dict[str, Cells]:
-    """The cells of other samples in place of those that lack the view."""
+    """The columns of a view, with cells of other samples for those that lack it."""
     rows = stand_ins(has)
     return {name: replace(cells, values=cells.values[rows]) for name, cells in columns.items()}
 
 
-def _refuse_objects(what: str, first: Any) -> NoReturn:
+def _refuse_objects(holder: str, first: Any) -> NoReturn:
     """ValueError for a list of objects, for which only the user has kernels."""
     raise ValueError(
-        f"{what} holds objects of type {type(first).__name__}, and the automatic estimator takes numbers, strings, "
+        f"{holder} holds objects of type {type(first).__name__}, and the automatic estimator takes numbers, strings, "
         "dates and kernel matrices: take another estimator with kernels.external(...), or give the matrix as a view"
     )
 
@@ -271,7 +276,7 @@ def _names(bank: KernelBank) -> tuple[str, ...]:
 
 
 def _as_table(value: Any) -> Any:
-    """A view as a table; one of a single column may have one axis."""
+    """A view as a table; a single column may have one axis."""
     if hasattr(value, "to_frame"):
         return value.to_frame()
     table = value if hasattr(value, "shape") else np.asarray(value)

@@ -1,7 +1,7 @@
 """What is to be learned: targets, weights of samples, and two sets of folds.
 
 Kernels and ridges are chosen on the first folds. The predictions that candidates are compared by, and blended by, are
-those on the second folds, so that a choice which suits its own folds does not show off.
+those on the second folds, because errors on the folds that a kernel was chosen on are too low.
 """
 
 from __future__ import annotations
@@ -43,21 +43,21 @@ class RidgeTask:
         seed: int,
         resampling: tuple[Resampling, Resampling] = (UNDECIDED, UNDECIDED),
     ) -> RidgeTask:
-        """With folds that are given, or drawn by a seed, each with as many samples of a label as the others.
+        """A task whose folds are given, or drawn with a seed so that each has as many samples of a label as the others.
 
         Parameters
         ----------
         Y, weight : as above
         labels : int array (n,), the classes; zeros for a target of numbers
         seed : int
-        resampling : how samples are held out, first and second
+        resampling : how the first and the second folds hold out samples
         """
         rng = np.random.default_rng(seed)
-        first, second = (Folds.held_out(each, labels, FOLDS, rng) for each in resampling)
+        first, second = (Folds.held_out(held_out, labels, FOLDS, rng) for held_out in resampling)
         return cls(Y, weight, first, second)
 
     def of_rows(self, rows: Array) -> RidgeTask:
-        """The same for some of the samples."""
+        """The same task for some of the samples."""
         weight = part_of(self.weight, rows)
         return replace(
             self,
@@ -68,19 +68,21 @@ class RidgeTask:
         )
 
     def held_out(self, K: Array, alpha: float, folds: Folds) -> Array | None:
-        """Ridge regression's predictions (n, t) of samples held out; None where rounding makes K singular.
+        """Predictions (n, t) of held-out samples by ridge regression; None where rounding makes K singular.
 
-        Weights w are those of squares: W^(1/2) K W^(1/2) and W^(1/2) Y have the same ridge, and W^(1/2) is 1.
+        Weights multiply squared errors. With W their diagonal matrix, the weighted problem is an unweighted one with
+        the same ridge: its kernel matrix is W^(1/2) K W^(1/2), its targets are W^(1/2) Y, and its constant function is
+        the vector of the square roots of the weights.
         """
         if self.weight is None:
             root = np.ones(len(self.Y))
         else:
             root = np.sqrt(self.weight)
-        weighted = np.ascontiguousarray((root[:, None] / alpha * K) * root)  # a matrix of the user's may lie by columns
-        left = HeldOut(root[:, None] * self.Y, folds, True, root).residuals(weighted)
-        if left is None:
+        weighted = np.ascontiguousarray((root[:, None] / alpha * K) * root)  # a user's matrix may be stored by columns
+        residuals = HeldOut(root[:, None] * self.Y, folds, True, root).residuals(weighted)
+        if residuals is None:
             return None
-        return self.Y - left.values / root[:, None]
+        return self.Y - residuals.values / root[:, None]
 
     def error(self, predicted: Array) -> float:
         """The mean squared error, summed over targets."""
