@@ -1,8 +1,8 @@
 """Models on disk without pickle: a zip of a JSON header and plain arrays.
 
-What is written: estimators of this package and of scikit-learn (parameters and fitted attributes), the specifications
-and banks of this package (dataclasses), arrays, CSR matrices, and JSON's own types. Loading looks up classes of these
-two packages, and those that the user registered, by name and sets their attributes; it runs no code from the file.
+Files contain estimators of this package and of scikit-learn (parameters and fitted attributes), the specifications and
+banks of this package (dataclasses), arrays, CSR matrices, and the types of JSON. Loading looks up classes of these two
+packages, and those that the user registered, by name and sets their attributes; it runs no code from the file.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from multikernel.persistence.writer import Writer
 __all__ = ["Checkpoint", "checkpoints", "load", "read", "register", "save"]
 
 FORMAT = "multikernel model"
-VERSION = 4  # of the files that are written
-_SEALED = 3  # the first version with digests, and with metadata that are written like the model
+VERSION = 4  # the version of the format that is written
+_SEALED = 3  # the first version with digests, and with metadata that are encoded like the model
 
 
 def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
-    """Write a model to a file, whole or not at all.
+    """Write a model to a file, completely or not at all.
 
     Parameters
     ----------
     model : an estimator of this package, or of scikit-learn (a pipeline, say) that holds such estimators
     path : file to write; an existing file is replaced, and keeps its mode
-    metadata : dict of plain values (numbers, words, lists, arrays), kept beside the model;
-        ``multikernel.persistence.read`` gives it back
+    metadata : dict of plain values (numbers, words, lists, arrays), saved with the model;
+        ``multikernel.persistence.read`` returns it
 
     Raises
     ------
     TypeError : where ``model`` is no estimator or other object of these packages, such as a path of solutions; where
-        the model or the metadata hold something that has no plain form, with what and where; or where ``path`` is
-        neither a string nor a path
-    ValueError : where a list or an object holds itself, or is nested too deeply to be read again; or where no file can
-        have the name ``path``
+        the model or the metadata contain a value that has no plain form, which the message names with its place; or
+        where ``path`` is neither a string nor a path
+    ValueError : where a list or an object contains itself, or is nested too deeply to be read again; or where no file
+        can have the name ``path``
     OSError : where the file cannot be written, or is a device
 
     Examples
@@ -73,7 +73,7 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
         raise TypeError(f"metadata is a dict, {{'note': ...}} say, and not {abbreviated(metadata)}")
     writer = Writer()
     try:
-        parts = {"metadata": writer.encode(metadata or {}, "metadata"), "model": writer.encode(model, "model")}
+        encoded = {"metadata": writer.encode(metadata or {}, "metadata"), "model": writer.encode(model, "model")}
     except RecursionError:
         raise ValueError(
             "the model or its metadata cannot be saved: something in them holds itself, or is nested too deeply"
@@ -83,7 +83,7 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
         "version": VERSION,
         "multikernel": version("multikernel"),
         "scikit-learn": sklearn.__version__,
-        **parts,
+        **encoded,
     }
     with replacing(file_path) as file:
         write(file, header, writer.arrays)
@@ -138,7 +138,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
                 warnings = _of_other_versions(header)
         except RefusedError as error:
             raise ValueError(f"{path} cannot be loaded: {abbreviated(error, 300)}") from None
-        except Exception as error:  # whatever a damaged file leads to, the message names the file as the cause
+        except Exception as error:  # a damaged file may lead to any error: the message names the file as the cause
             raise ValueError(
                 f"{path} is not a model saved by multikernel, or is damaged "
                 f"({type(error).__name__}: {abbreviated(error, 300)})"
@@ -152,7 +152,7 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
     """RefusedError where a header is not one that ``save`` wrote."""
     if header.get("format") != FORMAT:
         raise RefusedError("it is not a model saved by multikernel")
-    header.setdefault("multikernel", "0")  # files of format 1 do not say
+    header.setdefault("multikernel", "0")  # files of format 1 have no such entry
     for name, kind in {"version": int, "multikernel": str, "scikit-learn": str, "metadata": dict}.items():
         if not isinstance(header.get(name), kind):
             raise RefusedError(f"its header gives {abbreviated(header.get(name))} as {name}")
@@ -165,29 +165,31 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
 
 
 def _of_other_versions(header: dict[str, Any]) -> list[str]:
-    """What to warn of, where the model may behave otherwise than when it was saved."""
+    """Warnings about versions with which the model may behave differently than when it was saved."""
     warnings = []
     saved = header["multikernel"]
-    here = version("multikernel")
-    if _release(saved) > _release(here):
-        warnings.append(f"was saved by multikernel {saved}, newer than {here} here; check its predictions, or update")
-    saved = header["scikit-learn"]
-    here = sklearn.__version__
-    if _release(saved) != _release(here) and _holds_foreign(header["model"]):
+    installed = version("multikernel")
+    if _release(saved) > _release(installed):
         warnings.append(
-            f"holds estimators of scikit-learn {saved}, and {here} is installed here; check its predictions, or "
+            f"was saved by multikernel {saved}, newer than {installed} here; check its predictions, or update"
+        )
+    saved = header["scikit-learn"]
+    installed = sklearn.__version__
+    if _release(saved) != _release(installed) and _holds_foreign(header["model"]):
+        warnings.append(
+            f"holds estimators of scikit-learn {saved}, and {installed} is installed here; check its predictions, or "
             "install that version"
         )
     return warnings
 
 
 def _release(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.split(".")[:2] if part.isdigit())
+    return tuple(int(component) for component in version.split(".")[:2] if component.isdigit())
 
 
-def _holds_foreign(part: Any) -> bool:
-    if isinstance(part, list):
-        return any(map(_holds_foreign, part))
-    if not isinstance(part, dict):
+def _holds_foreign(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_foreign, value))
+    if not isinstance(value, dict):
         return False
-    return is_foreign(str(part.get("estimator", ""))) or any(map(_holds_foreign, part.values()))
+    return is_foreign(str(value.get("estimator", ""))) or any(map(_holds_foreign, value.values()))

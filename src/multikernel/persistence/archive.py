@@ -1,7 +1,8 @@
 """The file of a model: a zip of a JSON header and of arrays in NumPy's format.
 
-A digest ties them together: the header holds the digest of each array, and a member of its own that of the header. It
-finds what was damaged, exchanged or edited by hand; someone who forges a file forges its digests as well.
+Digests tie them together: the header contains the digest of each array, and a separate member the digest of the header.
+They reveal members that were damaged, exchanged or edited by hand, but not a deliberate forgery, which includes its
+digests.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from multikernel.persistence.names import RefusedError
 _HEADER = "header.json"
 _DIGEST = "header.digest"
 _PACKINGS = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
-_LARGEST_RATIO = 200  # of what is made of a file and its size; what would exceed it is written without packing
+_LARGEST_RATIO = 200  # of the unpacked bytes to the size of a file; files that would exceed it are written unpacked
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, Array], packings: Sequence[int] = _PACKINGS) -> None:
-    """Write a header and arrays, packed unless they pack so well that a reader would take the file for an attack.
+    """Write a header and arrays, packed unless they pack so well that a reader would refuse the file as an attack.
 
     Parameters
     ----------
     path : the file
-    header : what JSON can hold
+    header : dict of values that JSON can represent
     arrays : dict of arrays by name
     packings : ways to pack, of ``zipfile``, to be tried in turn
     """
@@ -61,8 +62,8 @@ class Archive:
 
     Raises
     ------
-    RefusedError : where reading would take far more memory than the file's size lets one expect, or ``write`` makes no
-        such zip
+    RefusedError : where reading would take far more memory than a file of this size should, or ``write`` does not
+        create such a zip
     """
 
     def __init__(self, file: zipfile.ZipFile, size: int) -> None:
@@ -77,18 +78,18 @@ class Archive:
         self.take(_made(file))
 
     def take(self, bytes: float) -> None:
-        """Count bytes that are made of the file; RefusedError where these are too many for its size."""
+        """Count bytes that are unpacked from the file; RefusedError where they are too many for its size."""
         self._left -= bytes
         if self._left < 0:
             raise RefusedError(f"it would unpack to more than {_LARGEST_RATIO} times its size")
 
     @property
     def sealed(self) -> bool:
-        """Whether the file holds digests, as all do that ``write`` made since format 3."""
+        """Whether the file contains digests, as files of ``write`` do since format 3."""
         return _DIGEST in self._file.namelist()
 
     def header(self) -> dict[str, Any]:
-        """The JSON header; RefusedError where it is not the one that was written."""
+        """The JSON header; RefusedError where it was changed after it was written."""
         text = self._file.read(_HEADER)
         if self.sealed and self._file.read(_DIGEST).decode() != _digest(text):
             raise RefusedError("its header was altered after it was saved")
@@ -105,8 +106,8 @@ class Archive:
 
         Raises
         ------
-        RefusedError : where it is not the one that was written, or asks for another size than the file holds; memory is
-            taken only after that
+        RefusedError : where it was changed after it was written, or where its header states another size than the file
+            has; this is checked before memory is allocated
         """
         if f"{name}.npy" not in self._file.namelist():
             raise RefusedError(f"its array {name} is missing")
@@ -117,7 +118,7 @@ class Archive:
             raise RefusedError(f"its array {name} holds objects instead of numbers")
         if start + math.prod(shape) * dtype.itemsize != info.file_size:
             raise RefusedError(f"its array {name} says {shape} numbers, and holds another number of them")
-        if dtype.itemsize == 0:  # empty words, of which a file can claim any number
+        if dtype.itemsize == 0:  # empty strings, of which a file can claim any number
             self.take(math.prod(shape))
         with self._file.open(info) as member:
             hashed = _Hashed(member)
@@ -152,7 +153,7 @@ def _digest(text: bytes) -> str:
 
 
 def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
-    """Shape and type that an array's header says, and where its numbers begin."""
+    """The shape and the type in an array's header, and the position at which its numbers begin."""
     major, _ = np.lib.format.read_magic(member)
     if major == 1:
         read = np.lib.format.read_array_header_1_0
@@ -163,7 +164,7 @@ def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
 
 
 def _allowed(size: int) -> float:
-    """How many bytes may be unpacked from a file of this size: 1 MB in any case."""
+    """The number of bytes that may be unpacked from a file of this size: 1 MB in any case."""
     return (1 << 20) + _LARGEST_RATIO * size
 
 
@@ -173,8 +174,9 @@ def _made(file: zipfile.ZipFile) -> float:
 
 
 def _made_of(header: bytes) -> float:
-    """The bytes that the values of a JSON text take at most: each but one stands behind one of four marks.
+    """The most bytes that the values of a JSON text take in memory.
 
-    In Python a character takes up to 8 bytes, and a value up to 100 beside its characters.
+    Every value except one comes after one of four marks, so that the marks bound the number of values. In Python a
+    character takes up to 8 bytes, and a value up to 100 bytes in addition to its characters.
     """
     return 8 * len(header) + 100 * float(sum(map(header.count, (b"[", b"{", b",", b":"))))

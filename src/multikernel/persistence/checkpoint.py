@@ -1,9 +1,10 @@
-"""Finished parts of long work, each kept in a file of its own, so that work that was killed resumes.
+"""Finished parts of long work, each saved in a separate file, so that work that was killed resumes.
 
-A piece of work (a path, a search, a fit of many pairs of classes) has a folder in the directory that the user names,
-called by what the work is and by a digest of everything that its result depends on: data, parameters, and the version
-of this package. Other data or parameters are another piece of work, so one directory serves many. A part is a file that
-is written whole or not at all; a file that cannot be read is a part that is not finished.
+A piece of work (a path, a search, a fit of many pairs of classes) has a folder in the directory that the user names.
+The name of the folder consists of a description of the work and a digest of everything that the result depends on:
+data, parameters, and the version of this package. Other data or parameters are another piece of work, so one directory
+serves many. A part is a file that is written completely or not at all; a file that cannot be read counts as a part that
+is not finished.
 """
 
 from __future__ import annotations
@@ -36,12 +37,12 @@ _PLAN = "work.json"
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """Where the parts of one piece of work are kept.
+    """The place where the parts of one piece of work are saved.
 
     Parameters
     ----------
-    folder : of this piece of work; None where nothing is kept
-    within : the part that the parts named here belong to; empty for those of the work itself
+    folder : Path of this piece of work; None where nothing is saved
+    within : the name of the part to which these parts belong; empty for parts of the work itself
     """
 
     folder: Path | None = None
@@ -49,63 +50,63 @@ class Checkpoint:
 
     @classmethod
     def of(cls, directory: str | os.PathLike[str] | None, work: str, *key: Any) -> Checkpoint:
-        """The checkpoint of a piece of work; one that keeps nothing where there is no directory.
+        """The checkpoint of a piece of work; without a directory one that saves nothing.
 
         Parameters
         ----------
-        directory : as the user named it; made where it is not there
-        work : what is done, in a few words
-        key : everything that the result depends on, beside the version of this package
+        directory : str, path or None, as the user gave it; created where it does not exist
+        work : a short description of the work
+        key : everything that the result depends on, except the version of this package
 
         Raises
         ------
-        OSError : where the directory cannot be made
-        TypeError : where the key holds an object that cannot be compared with that of the next time
+        OSError : where the directory cannot be created
+        TypeError : where the key contains an object that cannot be compared with that of a later call
         """
         if directory is None:
             return UNKEPT
-        here = path_of(directory, "checkpoint")
-        if here.exists() and not here.is_dir():
+        directory_path = path_of(directory, "checkpoint")
+        if directory_path.exists() and not directory_path.is_dir():
             raise NotADirectoryError(
-                f"checkpoint {here} is a file: name a directory, which is made where it is not there"
+                f"checkpoint {directory_path} is a file: name a directory, which is made where it is not there"
             )
-        folder = here / f"{_slug(work)}-{digest(version('multikernel'), work, *key)}"
+        folder = directory_path / f"{_slug(work)}-{digest(version('multikernel'), work, *key)}"
         folder.mkdir(parents=True, exist_ok=True)
         _keep_plan(folder, work, [])
         return cls(folder)
 
     def under(self, name: str) -> Checkpoint:
-        """For parts of a part."""
+        """The checkpoint for parts of a part."""
         if self.folder is None:
             return self
         return Checkpoint(self.folder, f"{self.within}{name}, ")
 
     def expect(self, names: Sequence[str]) -> None:
-        """Say which parts the work has, so that what is left is known."""
+        """State the parts of the work, so that ``checkpoints`` can list those that remain."""
         if self.folder is not None and not self.within:
             _keep_plan(self.folder, _plan(self.folder)["work"], names)
 
     def part(self, name: str, make: Callable[[], T]) -> T:
-        """What ``make`` returns: from the file where the part is finished; else made now and kept, with its warnings.
+        """The result of ``make``: read where the part is finished, otherwise computed and saved, with its warnings.
 
-        What ended because its time was up is not kept.
+        A result is not saved where the time was up, because it may be cut.
 
         Raises
         ------
-        TypeError : where the part holds something that has no plain form
+        TypeError : where the result contains a value that has no plain form
         """
         if self.folder is None:
             return make()
         file = self.folder / _file_of(self.within + name)
-        kept = _read(file, self.within + name)
-        if kept is None:
-            made, messages = keeping(make)
-            kept = made, [(text, category.__name__) for text, category in messages]
+        result_and_warnings = _read(file, self.within + name)
+        if result_and_warnings is None:
+            result, messages = keeping(make)
+            result_and_warnings = result, [(text, category.__name__) for text, category in messages]
             if not time_is_up():
-                _write(file, self.within + name, kept)
-        made, warned = kept
-        warn_once((text, _CATEGORIES.get(category, UserWarning)) for text, category in warned)
-        return made
+                _write(file, self.within + name, result_and_warnings)
+        result, warnings = result_and_warnings
+        warn_once((text, _CATEGORIES.get(category, UserWarning)) for text, category in warnings)
+        return result
 
 
 UNKEPT = Checkpoint()
@@ -117,10 +118,10 @@ class KeptWork:
 
     Parameters
     ----------
-    name : what is done
-    finished : tuple of str, the parts that are kept
-    left : tuple of str, the parts that are left to do
-    folder : where they are; remove it to start again
+    name : the description of the work
+    finished : tuple of str, the parts that are saved
+    left : tuple of str, the parts that remain
+    folder : the folder of the saved parts; remove it to start again
     """
 
     name: str
@@ -133,11 +134,11 @@ class KeptWork:
 
 
 def checkpoints(directory: str | os.PathLike[str]) -> list[KeptWork]:
-    """What a directory of checkpoints holds, and what is left to do.
+    """The pieces of work in a directory of checkpoints, with their finished and remaining parts.
 
     Parameters
     ----------
-    directory : as ``checkpoint`` named it
+    directory : the one that was given as ``checkpoint``
 
     Raises
     ------
@@ -159,14 +160,17 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[KeptWork]:
     path = path_of(directory, "checkpoints: directory")
     if not path.is_dir():
         raise NotADirectoryError(f"checkpoints: there is no directory {abbreviated(directory)}")
-    found = []
+    works = []
     for folder in sorted(path.iterdir()):
         if (folder / _PLAN).is_file():
             plan = _plan(folder)
-            finished = {name for name in plan["parts"] if (folder / _file_of(name)).is_file()}
-            done, left = ([name for name in plan["parts"] if (name in finished) is kept] for kept in (True, False))
-            found.append(KeptWork(plan["work"], tuple(done), tuple(left), folder))
-    return found
+            saved_names = {name for name in plan["parts"] if (folder / _file_of(name)).is_file()}
+            finished_names, remaining_names = (
+                [name for name in plan["parts"] if (name in saved_names) is is_finished]
+                for is_finished in (True, False)
+            )
+            works.append(KeptWork(plan["work"], tuple(finished_names), tuple(remaining_names), folder))
+    return works
 
 
 _CATEGORIES: dict[str, type[Warning]] = {
@@ -174,15 +178,15 @@ _CATEGORIES: dict[str, type[Warning]] = {
 }
 
 
-def _write(file: Path, name: str, kept: Any) -> None:
+def _write(file: Path, name: str, result_and_warnings: Any) -> None:
     writer = Writer()
-    header = {"part": name, "kept": writer.encode(kept, name)}
+    header = {"part": name, "kept": writer.encode(result_and_warnings, name)}
     with replacing(file) as temporary:
         write(temporary, header, writer.arrays)
 
 
 def _read(file: Path, name: str) -> Any:
-    """What a file keeps of the part of that name; None where it is not there, not whole, or of another part."""
+    """The result and the warnings of a part in a file; None where it does not exist, is damaged, or of another part."""
     if not file.is_file():
         return None
     try:
@@ -192,7 +196,7 @@ def _read(file: Path, name: str) -> Any:
             if not archive.sealed or header["part"] != name:
                 return None
             return Reader(archive.array, archive.take).decode(header["kept"])
-    except Exception:  # whatever a damaged file leads to: the part is made again
+    except Exception:  # a damaged file may lead to any error: the part is computed again
         return None
 
 
@@ -201,12 +205,12 @@ def _file_of(name: str) -> str:
 
 
 def _slug(words: str) -> str:
-    """Words as the name of a file may have them, 60 characters at most."""
+    """Words in the form of a file name, 60 characters at most."""
     return re.sub(r"[^\w.=-]+", "-", words)[:60].strip("-")
 
 
 def _plan(folder: Path) -> dict[str, Any]:
-    """What the work is called, and its parts."""
+    """The description of the work, and its parts."""
     try:
         plan = json.loads((folder / _PLAN).read_text(encoding="utf-8"))
         return {"work": str(plan["work"]), "parts": [str(name) for name in plan["parts"]]}
@@ -215,8 +219,8 @@ def _plan(folder: Path) -> dict[str, Any]:
 
 
 def _keep_plan(folder: Path, work: str, names: Sequence[str]) -> None:
-    """Write down what the work is called and its parts, beside those that were known."""
-    known = _plan(folder)["parts"]
-    parts = list(dict.fromkeys([*known, *names]))
-    if parts != known or not (folder / _PLAN).is_file():
-        write_whole(folder / _PLAN, json.dumps({"work": work, "parts": parts}, indent=1).encode())
+    """Save the description of the work and its parts, in addition to those that the file lists already."""
+    planned_names = _plan(folder)["parts"]
+    all_names = list(dict.fromkeys([*planned_names, *names]))
+    if all_names != planned_names or not (folder / _PLAN).is_file():
+        write_whole(folder / _PLAN, json.dumps({"work": work, "parts": all_names}, indent=1).encode())

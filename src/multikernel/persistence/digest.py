@@ -1,8 +1,8 @@
-"""A short name for what a result was computed of: data, parameters and functions that are equal have the same name.
+"""A short name for the inputs of a result: data, parameters and functions that are equal have the same name.
 
-A function is its code, its defaults, what it closes over, and the global variables that its code reads, functions among
-them: one that is the same text beside another ``GAMMA = 10`` is another function. Installed packages and modules count
-by their names, so that a digest does not wander through their code.
+A function is identified by its code, its defaults, the variables of its closure, and the global variables that its code
+reads, functions among them: the same text with another ``GAMMA = 10`` is another function. For functions and modules of
+installed packages the global variables are left out, so that a digest does not follow their code.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from sklearn.base import BaseEstimator
 from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 
-_PLAIN = "biufcmMSUV"  # kinds of arrays that are their bytes
-# Parameters that change no result. A time_budget does: folds of a search are kept with the models that it cut.
+_PLAIN = "biufcmMSUV"  # kinds of arrays that are determined by their bytes
+# Parameters that change no result. A time_budget changes results: a search saves folds with models that it cut.
 _WITHOUT_EFFECT = frozenset({"checkpoint", "verbose", "n_jobs"})
 _INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
 
 
 def digest(*things: Any) -> str:
-    """Sixteen bytes in hexadecimal, which differ where anything in the things differs that a result depends on.
+    """Sixteen bytes in hexadecimal, which differ if the things differ in anything that a result depends on.
 
     Raises
     ------
-    TypeError : for an object that does not show what it is made of
+    TypeError : for an object whose contents cannot be read
     """
     state = blake2b(digest_size=16)
     for piece in _pieces(things, ()):
@@ -43,7 +43,7 @@ def digest(*things: Any) -> str:
 
 
 def _pieces(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """The bytes of a value, with what kind of thing they are; ``callers``: functions on the way to it, from outside."""
+    """The bytes of a value and of its kind; ``callers`` are the functions that contain the value, outermost first."""
     match value:
         case None | bool() | int() | float() | complex() | str() | bytes() | slice() | range():
             yield f"{type(value).__name__} {value!r}".encode()
@@ -56,13 +56,13 @@ def _pieces(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
             yield from _array(np.asarray(value), callers)
         case Mapping():
             yield f"mapping {len(value)}".encode()
-            for name, each in value.items():
+            for name, item in value.items():
                 yield from _pieces(name, callers)
-                yield from _pieces(each, callers)
+                yield from _pieces(item, callers)
         case list() | tuple():
             yield f"sequence {len(value)}".encode()
-            for each in value:
-                yield from _pieces(each, callers)
+            for item in value:
+                yield from _pieces(item, callers)
         case set() | frozenset():
             yield from _pieces(sorted(value, key=repr), callers)
         case type():
@@ -80,7 +80,7 @@ def _array(value: Array, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
 
 
 def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """What an object is made of: its code, its parameters, its columns, its numbers, or what pickle makes it of."""
+    """The contents of an object: its code, parameters, columns, numbers, or the state that pickle saves."""
     if isinstance(value, FunctionType):
         yield from _function(value, callers)
         return
@@ -93,10 +93,10 @@ def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
     elif isinstance(value, partial):
         yield from _pieces([value.func, value.args, value.keywords], callers)
     elif isinstance(value, BaseEstimator):
-        given = value.get_params(deep=False)
-        yield from _pieces({name: each for name, each in given.items() if name not in _WITHOUT_EFFECT}, callers)
+        params = value.get_params(deep=False)
+        yield from _pieces({name: param for name, param in params.items() if name not in _WITHOUT_EFFECT}, callers)
     elif is_dataclass(value):
-        yield from _pieces({each.name: getattr(value, each.name) for each in fields(value)}, callers)
+        yield from _pieces({field.name: getattr(value, field.name) for field in fields(value)}, callers)
     elif is_sparse(value):
         rows = value.tocsr()
         yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr], callers)
@@ -114,7 +114,7 @@ def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
 
 
 def _function(value: FunctionType, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """A function by its code and by everything that the code reads, where it is not one of an installed package."""
+    """A function by its code, defaults and closure; unless installed also by the global variables that it reads."""
     if value in callers:  # functions that call each other
         yield f"function {callers.index(value)}".encode()
         return
@@ -129,7 +129,7 @@ def _function(value: FunctionType, callers: tuple[FunctionType, ...]) -> Iterato
 
 
 def _code(code: CodeType) -> Iterator[Any]:
-    """What a code does, wherever it stands: neither its file nor its lines."""
+    """The instructions, names and constants of a code, without its file and its lines."""
     yield code.co_code
     yield repr((code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, code.co_kwonlyargcount)).encode()
     for constant in code.co_consts:
@@ -140,8 +140,8 @@ def _code(code: CodeType) -> Iterator[Any]:
 
 
 def _globals_of(code: CodeType) -> set[str]:
-    """The names that a code, and the functions within it, look up outside."""
-    names = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    """The names of global variables that a code, and the functions within it, read."""
+    names = {instruction.argval for instruction in dis.get_instructions(code) if instruction.opname == "LOAD_GLOBAL"}
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             names |= _globals_of(constant)
@@ -149,20 +149,20 @@ def _globals_of(code: CodeType) -> set[str]:
 
 
 def _is_installed(value: FunctionType) -> bool:
-    own = (value.__module__ or "").partition(".")[0] == "multikernel"
-    return own or value.__code__.co_filename.startswith(_INSTALLED)
+    is_own = (value.__module__ or "").partition(".")[0] == "multikernel"
+    return is_own or value.__code__.co_filename.startswith(_INSTALLED)
 
 
 def _type_of(column: Any) -> list[Any]:
-    """The type of a column of a data frame or of a table of Arrow, with the categories of its cells in their order."""
+    """The type of a column of a data frame or an Arrow table, with its categories in order."""
     kind = getattr(column, "dtype", getattr(column, "type", None))
     categories = getattr(kind, "categories", None)
-    known = np.asarray(categories) if hasattr(categories, "__array__") else None
-    return [str(kind), known, getattr(kind, "ordered", None)]
+    category_values = np.asarray(categories) if hasattr(categories, "__array__") else None
+    return [str(kind), category_values, getattr(kind, "ordered", None)]
 
 
 def _state(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """Random generators by their state, compiled functions by their code, and all else by what pickle makes it of."""
+    """Random generators by state, compiled functions by code, other objects by the state that pickle saves."""
     if isinstance(value, np.random.RandomState):
         yield from _pieces(value.get_state(), callers)
     elif isinstance(value, np.random.Generator):
@@ -176,10 +176,10 @@ def _state(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
 
 
 def _reduced(value: Any) -> Any:
-    """The arguments, the state and the items of which pickle makes an object; TypeError where it makes none."""
+    """The arguments, the state and the items that pickle saves of an object; TypeError where it cannot save it."""
     try:
         reduced = value.__reduce_ex__(2)
-    except Exception:  # as it pleases those who wrote the class
+    except Exception:  # classes may raise any error here
         raise TypeError(
             f"a checkpoint cannot decide whether a {type(value).__name__} is the same the next time; give arrays, data "
             "frames, or parameters that are numbers, words, dataclasses or functions"

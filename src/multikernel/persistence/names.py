@@ -1,9 +1,9 @@
-"""Names of classes in model files: public ones, which stay as they are when private files move.
+"""Names of classes in model files: public names, which do not change when private files move.
 
-A class of this package is written as ``room:Name``, where the room is the package that gives it to users, or, for a
-class that users do not make themselves, the part of this package that it lives in; within a room every name is unique.
-A class of scikit-learn is written with its public module. Reading looks classes up in these two packages, and among
-those that the user registered, and nowhere else.
+A class of this package is written as ``room:Name``. The room is the package from which users import the class, or the
+subpackage in which it is defined where users do not create it themselves; within a room every name is unique. A class
+of scikit-learn is written with its public module. Reading looks up classes in these two packages and among those that
+the user registered, and nowhere else.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from sklearn.base import BaseEstimator
 
 from multikernel._rules import abbreviated
 
-# the parts of this package whose classes models hold, and the public parts of scikit-learn: no other module is imported
+# subpackages whose classes models contain, and public modules of scikit-learn: no other module is imported
 _ROOMS = frozenset(
     {"multikernel"}
     | {
@@ -48,8 +48,8 @@ _FOREIGN = frozenset(
         *("random_projection", "semi_supervised", "svm", "tree"),
     )
 )
-_FACES = ("multikernel", "multikernel.kernels")  # where classes that users make have their names
-_WITH_STATE = (  # no estimators, and yet what fitted ones consist of
+_FACES = ("multikernel", "multikernel.kernels")  # packages from which users import classes
+_WITH_STATE = (  # classes that are no estimators, but that fitted estimators consist of
     *(
         f"sklearn.gaussian_process.kernels:{kernel}"
         for kernel in (
@@ -62,7 +62,7 @@ _WITH_STATE = (  # no estimators, and yet what fitted ones consist of
     "sklearn.metrics._scorer:_PassthroughScorer",
 )
 TYPES = (bool, int, float, complex, str, object)  # of Python, by which columns are selected
-# Functions that models may hold. None of them does anything but compute, and a file cannot name any other.
+# Functions that models may contain. They only compute, and a file cannot name any other function.
 _UFUNCS = ("numpy", "scipy.special")
 _FUNCTIONS = (
     "sklearn.feature_selection:chi2",
@@ -79,7 +79,7 @@ _FUNCTIONS = (
         )
     ),
 )
-_RENAMED: dict[str, str] = {  # names of earlier versions, and what they are called now
+_RENAMED: dict[str, str] = {  # names of earlier versions, and the present names
     "multikernel.auto:Linear": "multikernel.auto:LinearSimilarity",
     "multikernel.auto:OfDistance": "multikernel.auto:DistanceSimilarity",
     "multikernel.auto:Row": "multikernel.auto:CandidateRow",
@@ -96,7 +96,7 @@ _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are cal
     "multikernel.estimators:State": "multikernel.estimators:StreamState",
     "multikernel.kernels:Fitted": "multikernel.kernels:FittedObject",
 }
-_MAPPED = {  # banks of earlier versions that mapped their samples, and the map that a MappedBank now has for each
+_MAPPED = {  # banks of earlier versions that mapped their samples, and the maps of the MappedBank that replaces them
     "multikernel.banks:EncodedBank": "multikernel.banks:EncodedSamples",
     "multikernel.banks:FeaturedBank": "multikernel.banks:FeaturedSamples",
     "multikernel.banks:ViewBank": "multikernel.sources:ViewSamples",
@@ -108,19 +108,19 @@ _CLASS = re.compile(r"^class (\w+)", re.MULTILINE)
 
 
 class RefusedError(ValueError):
-    """A model cannot be loaded, for the reason given."""
+    """A model cannot be loaded, for the reason in the message."""
 
 
 def register(cls: type) -> type:
-    """Let models that hold a kernel, or another dataclass, defined outside this package be saved and loaded.
+    """Allow models to be saved and loaded that contain a kernel, or another dataclass, from outside this package.
 
     Parameters
     ----------
-    cls : a dataclass; it has to be registered before a model that holds it is saved, and before it is loaded
+    cls : a dataclass; it has to be registered before a model that contains it is saved, and before it is loaded
 
     Returns
     -------
-    The class itself, so that this can stand above it as a decorator.
+    The class itself, so that ``register`` can be used as a decorator.
 
     Raises
     ------
@@ -139,26 +139,26 @@ def register(cls: type) -> type:
     """
     if not (isinstance(cls, type) and is_dataclass(cls)):
         raise TypeError(f"register takes a dataclass, got {cls!r}")
-    known = _REGISTERED.get(cls.__qualname__, cls)
-    if known.__module__ != cls.__module__:
+    registered = _REGISTERED.get(cls.__qualname__, cls)
+    if registered.__module__ != cls.__module__:
         raise ValueError(
-            f"a class named {cls.__qualname__} of {known.__module__} is registered already; choose another name"
+            f"a class named {cls.__qualname__} of {registered.__module__} is registered already; choose another name"
         )
     _REGISTERED[cls.__qualname__] = cls
     return cls
 
 
 def is_known(cls: type) -> bool:
-    """Whether models may hold objects of a class."""
+    """Whether models may contain objects of a class."""
     name = name_of(cls)
     return name in _WITH_STATE or name.partition(":")[0] in {"registered"} | _ROOMS | _FOREIGN
 
 
 def has_state(cls: type) -> bool:
-    """Whether the attributes of an object of a class, rather than its fields, are what is saved."""
+    """Whether the attributes of a class's objects are saved, and not their dataclass fields."""
     if issubclass(cls, BaseEstimator):
         return True
-    if "sklearn.model_selection" in sys.modules:  # else there is no splitter, and it takes a while to load
+    if "sklearn.model_selection" in sys.modules:  # otherwise the value is no splitter, and the import takes a while
         from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
         if issubclass(cls, BaseCrossValidator | BaseShuffleSplit):
@@ -172,7 +172,7 @@ def is_foreign(name: str) -> bool:
 
 
 def name_of(cls: type) -> str:
-    """What a class is called in a file."""
+    """The name of a class in a file."""
     if _REGISTERED.get(cls.__qualname__) is cls:
         return f"registered:{cls.__qualname__}"
     if _package(cls.__module__) == "sklearn":
@@ -184,8 +184,8 @@ def name_of(cls: type) -> str:
 
 
 def current(name: str, state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The name and the fields, in JSON, that a dataclass of a file has in this version."""
-    if name == "multikernel.estimators:GatedPredictor":  # gates are a combination now
+    """The name and the fields, in JSON, that a dataclass from a file has in this version."""
+    if name == "multikernel.estimators:GatedPredictor":  # in this version gates are a combination
         gates = {"dataclass": "multikernel.estimators:GatedSum", "state": {"gates": state["gates"]}}
         fields = {field: value for field, value in state.items() if field != "gates"}
         return "multikernel.estimators:KernelPredictor", fields | {"combination": gates}
@@ -199,19 +199,21 @@ def current(name: str, state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _view(state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """The name and the fields of a view, which was one class of features and of kernel matrices."""
-    fields = {new: state[old] for old, new in _KNOWN_VIEW.items() if old in state}
-    known = {"dataclass": "multikernel.sources:KnownView", "state": fields}
-    own: tuple[str, ...] = ("features", "example", "family", "objects", "observed")
+    """The name and the fields of a view; earlier versions had one class for features and kernel matrices."""
+    fields = {new_name: state[old_name] for old_name, new_name in _KNOWN_VIEW.items() if old_name in state}
+    known_view = {"dataclass": "multikernel.sources:KnownView", "state": fields}
+    view_fields: tuple[str, ...] = ("features", "example", "family", "objects", "observed")
     name = "FeatureView"
     if state.get("features") is None:
-        own = ("columns", "column_labels", "observed")
+        view_fields = ("columns", "column_labels", "observed")
         name = "MatrixView"
-    return f"multikernel.sources:{name}", {"known": known} | {field: state[field] for field in own if field in state}
+    return f"multikernel.sources:{name}", {"known": known_view} | {
+        field: state[field] for field in view_fields if field in state
+    }
 
 
 def class_of(name: str) -> type:
-    """The class of this name in a file; RefusedError where it is not of this package, scikit-learn, or registered."""
+    """The class that a file names; RefusedError where it is not of this package or scikit-learn, and not registered."""
     name = _RENAMED.get(name, name)
     module, _, qualname = name.partition(":")
     if module == "registered":
@@ -223,10 +225,10 @@ def class_of(name: str) -> type:
     if name not in _WITH_STATE and module not in _ROOMS | _FOREIGN:
         raise RefusedError(f"{abbreviated(name)} is not a class of multikernel or scikit-learn that models are made of")
     if module.startswith("multikernel."):
-        found = _of_room(module, qualname)
+        class_of_room = _of_room(module, qualname)
     else:
-        found = None
-    cls = found or getattr(_imported(module), qualname, None)
+        class_of_room = None
+    cls = class_of_room or getattr(_imported(module), qualname, None)
     if cls is None:
         raise RefusedError(f"{abbreviated(name)} does not exist in the versions installed here")
     if not (isinstance(cls, type) and (is_dataclass(cls) or has_state(cls))):
@@ -235,7 +237,7 @@ def class_of(name: str) -> type:
 
 
 def function_name(value: Any) -> str | None:
-    """What a function is called in a file; None for one that models cannot hold."""
+    """The name of a function in a file; None for one that models cannot contain."""
     if isinstance(value, np.ufunc):
         modules = [module for module in _UFUNCS if getattr(import_module(module), value.__name__, None) is value]
         if modules:
@@ -245,14 +247,14 @@ def function_name(value: Any) -> str | None:
 
 
 def function_of(name: str) -> Any:
-    """The function that a file calls so; RefusedError where it is none that models may hold."""
+    """The function that a file names; RefusedError where models may not contain it."""
     if name in _FUNCTIONS or name.partition(":")[0] in _UFUNCS:
-        found = _attribute(name)
+        function = _attribute(name)
     else:
-        found = None
-    if name not in _FUNCTIONS and not isinstance(found, np.ufunc):
+        function = None
+    if name not in _FUNCTIONS and not isinstance(function, np.ufunc):
         raise RefusedError(f"{name} is not a function that models are made of")
-    return found
+    return function
 
 
 def _attribute(name: str) -> Any:
@@ -265,10 +267,10 @@ def _package(name: str) -> str:
 
 
 def _public_module(cls: type) -> str:
-    """The innermost package around a class without a private part in its name, where it gives the class to users."""
-    parts = cls.__module__.split(".")
-    private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
-    module = ".".join(parts[:private])
+    """The innermost package without a private component in its name that exports a class; or the class's own module."""
+    components = cls.__module__.split(".")
+    private = next((i for i, component in enumerate(components) if component.startswith("_")), len(components))
+    module = ".".join(components[:private])
     if getattr(import_module(module), cls.__name__, None) is cls:
         return module
     return cls.__module__
@@ -282,45 +284,45 @@ def _imported(module: str) -> ModuleType | None:
 
 
 def _of_room(room: str, qualname: str) -> type | None:
-    """The class of a part of this package that has this name; its file alone is imported, where it is found there."""
+    """The class of this name in a subpackage; only its file is imported where ``_files_of`` finds it."""
     name = _files_of(room).get(qualname)
     module = None if name is None else _imported(name)
-    found = getattr(module, qualname, None)
-    if isinstance(found, type) and found.__module__ == name:
-        return found
+    cls = getattr(module, qualname, None)
+    if isinstance(cls, type) and cls.__module__ == name:
+        return cls
     return _in_room(room).get(qualname)
 
 
 @cache
 def _files_of(room: str) -> dict[str, str]:
-    """The module of each class of a part of this package, by the lines of its files that begin with ``class``."""
+    """The module of each class of a subpackage, from the lines of its files that begin with ``class``."""
     spec = find_spec(room)
     if spec is None or spec.origin is None:
         return {}
     files = [Path(spec.origin)]
     if spec.submodule_search_locations:
         files = sorted(Path(spec.origin).parent.rglob("*.py"))
-    found = {}
+    module_of_class = {}
     for file in files:
         if spec.submodule_search_locations:
-            own = file.relative_to(Path(spec.origin).parent).with_suffix("").parts
-            name = ".".join((room, *(part for part in own if part != "__init__")))
+            module_path = file.relative_to(Path(spec.origin).parent).with_suffix("").parts
+            name = ".".join((room, *(component for component in module_path if component != "__init__")))
         else:
             name = room
-        for each in _CLASS.findall(file.read_text(encoding="utf-8")):
-            found[each] = name
-    return found
+        for class_name in _CLASS.findall(file.read_text(encoding="utf-8")):
+            module_of_class[class_name] = name
+    return module_of_class
 
 
 @cache
 def _in_room(room: str) -> dict[str, type]:
-    """The classes of a part of this package, by name."""
+    """The classes of a subpackage, by name."""
     package = _imported(room)
     names = [room, *(info.name for info in pkgutil.walk_packages(getattr(package, "__path__", []), f"{room}."))]
     return {
         cls.__qualname__: cls
         for module in map(_imported, names)
         if module is not None
-        for cls in list(vars(module).values())  # a copy: importing its parts, in another thread too, makes it grow
+        for cls in list(vars(module).values())  # a copy: imports, also in other threads, extend the original
         if isinstance(cls, type) and cls.__module__ == module.__name__
     }

@@ -27,7 +27,7 @@ class Reader:
     Parameters
     ----------
     read_array : function from an array's name in the file to the array
-    take : function that counts bytes which are made beside the arrays, and refuses too many
+    take : function that counts the bytes of objects in addition to the arrays, and refuses too many
     """
 
     def __init__(self, read_array: ReadArray, take: Take) -> None:
@@ -54,7 +54,7 @@ class Reader:
         }
 
     def decode(self, value: Any) -> Any:
-        """The object of a JSON form; RefusedError, or any other error, where it is not one that was written."""
+        """The object of a JSON form; RefusedError, or another error, where no writer produced the form."""
         if isinstance(value, list):
             return [self.decode(v) for v in value]
         if not isinstance(value, dict):
@@ -96,14 +96,14 @@ class Reader:
             kind: Callable[..., Any] = sparse.csr_matrix
         else:
             kind = sparse.csr_array
-        parts = tuple(self.decode(part) for part in value["csr"])
-        self._take(sum(part.nbytes for part in parts))  # many matrices could be made of the same arrays
-        csr = kind(parts, shape=tuple(value["shape"]))
+        arrays = tuple(self.decode(array) for array in value["csr"])
+        self._take(sum(array.nbytes for array in arrays))  # a small file could define many matrices by the same arrays
+        csr = kind(arrays, shape=tuple(value["shape"]))
         csr.check_format(full_check=True)  # an index beyond the shape would be read beyond the array's memory
         return csr
 
     def _masked(self, value: Any) -> Any:
-        data, mask = (self.decode(part) for part in value["masked"])
+        data, mask = (self.decode(array) for array in value["masked"])
         return np.ma.MaskedArray(data, mask)
 
     def _dtype(self, value: Any) -> Any:
@@ -113,7 +113,7 @@ class Reader:
         return dtype.type
 
     def _type(self, value: Any) -> Any:
-        return {known.__name__: known for known in TYPES}[value["type"]]
+        return {python_type.__name__: python_type for python_type in TYPES}[value["type"]]
 
     def _random_state(self, value: Any) -> Any:
         generator = np.random.RandomState()
@@ -121,7 +121,7 @@ class Reader:
         return generator
 
     def _interp1d(self, value: Any) -> Any:
-        x, y = (self.decode(part) for part in value["interp1d"])
+        x, y = (self.decode(array) for array in value["interp1d"])
         return interp1d(x, y, kind="linear", bounds_error=value["strict"])
 
     def _scorer(self, value: Any) -> Any:
@@ -145,22 +145,22 @@ class Reader:
         cls = class_of(name)
         if not is_dataclass(cls):
             raise RefusedError(f"{name} is not a specification")
-        given = {f.name: f.init for f in fields(cls)}
-        unknown = set(state) - set(given)
+        is_init = {f.name: f.init for f in fields(cls)}
+        unknown = set(state) - set(is_init)
         if unknown:
             raise RefusedError(
                 f"its {name} holds {', '.join(sorted(unknown))}, which the version installed here does not know"
             )
         values = {k: self.decode(v) for k, v in state.items()}
-        made = cls(**{k: v for k, v in values.items() if given[k]})
+        instance = cls(**{k: v for k, v in values.items() if is_init[k]})
         for k, v in values.items():
-            if not given[k]:
-                object.__setattr__(made, k, v)  # a frozen one refuses setattr
-        return made
+            if not is_init[k]:
+                object.__setattr__(instance, k, v)  # a frozen dataclass refuses setattr
+        return instance
 
 
 def _join_certificate(model: Any) -> None:
-    """In files of before version 4 the certificate is written under the name of its kind."""
+    """Set the certificate from its value: in files before version 4 it is written under the name of its kind."""
     kinds: dict[str, Kind] = {"duality_gap_": "duality gap", "stationarity_": "stationarity"}
     for name, kind in kinds.items():
         if isinstance(getattr(type(model), name, None), property) and name in vars(model):
@@ -169,6 +169,6 @@ def _join_certificate(model: Any) -> None:
 
 @cache
 def _defaults(cls: type) -> dict[str, Any]:
-    """The parameters of an estimator that have a default: those that a file of an earlier version may lack."""
+    """The parameters of an estimator with a default, which a file of an earlier version may lack."""
     parameters = inspect.signature(cls).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}

@@ -16,7 +16,7 @@ from multikernel.persistence.names import TYPES, function_name, has_state, is_kn
 
 
 def _why(value: Any) -> str:
-    """Why a value cannot be saved, and what to do."""
+    """The reason why a value cannot be saved, with advice."""
     if callable(value) and not isinstance(value, type) and hasattr(value, "__name__"):
         return (
             f"of functions only those of NumPy such as np.log1p are saved, and not {value.__name__}; name columns "
@@ -30,7 +30,7 @@ def _why(value: Any) -> str:
 
 
 def _scorer_name(value: Any) -> str | None:
-    """The name by which scikit-learn knows a scorer; None for anything else."""
+    """The name of a scorer in scikit-learn; None for other values."""
     if not type(value).__module__.startswith("sklearn.metrics"):
         return None
     from sklearn.metrics import get_scorer, get_scorer_names  # takes a while to load
@@ -39,21 +39,21 @@ def _scorer_name(value: Any) -> str | None:
 
 
 class Writer:
-    """Objects to JSON; arrays are set aside, one that occurs twice only once.
+    """Objects to JSON; arrays are collected separately, one that occurs twice only once.
 
     Attributes
     ----------
-    arrays : dict, the arrays by the names that the JSON calls them
+    arrays : dict, the arrays by their names in the JSON
     """
 
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self._names: dict[int, str] = {}
-        # beside the foreign array, whose identity must not be given anew
+        # with the foreign array, so that its id is not used again for another object
         self._copies: dict[int, tuple[Any, Array]] = {}
 
     def encode(self, value: Any, where: str) -> Any:
-        """The JSON form of a value; TypeError, which says where the value stood, if it has none."""
+        """The JSON form of a value; TypeError with the value's place where it has none."""
         match value:
             case None | bool() | int() | float() | str():
                 return value
@@ -73,8 +73,8 @@ class Writer:
             case dict():
                 return {"dict": [[self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]}
             case np.ma.MaskedArray():
-                parts = [self._array(part, where) for part in (np.asarray(value.data), np.ma.getmaskarray(value))]
-                return {"masked": parts}
+                arrays = [self._array(array, where) for array in (np.asarray(value.data), np.ma.getmaskarray(value))]
+                return {"masked": arrays}
             case np.ndarray():
                 return self._array(value, where)
             case np.dtype() if value.names is None:
@@ -83,15 +83,15 @@ class Writer:
                 return {"random_state": self.encode(value.get_state(), where)}
             case interp1d() if value._kind == "linear":  # type: ignore[attr-defined]  # of an isotonic calibration
                 return {
-                    "interp1d": [self._array(part, where) for part in (value.x, value.y)],
+                    "interp1d": [self._array(array, where) for array in (value.x, value.y)],
                     "strict": value.bounds_error,
                 }
-        if foreign(value):  # a model works on NumPy arrays where it is loaded
+        if foreign(value):  # a loaded model computes with NumPy arrays
             return self._array(self._on_host(value), where)
         if is_sparse(value):
             csr = value.tocsr()
-            parts = [self._array(part, where) for part in (csr.data, csr.indices, csr.indptr)]
-            return {"csr": parts, "shape": list(csr.shape), "matrix": isinstance(value, sparse.spmatrix)}
+            arrays = [self._array(array, where) for array in (csr.data, csr.indices, csr.indptr)]
+            return {"csr": arrays, "shape": list(csr.shape), "matrix": isinstance(value, sparse.spmatrix)}
         if has_state(type(value)) and is_known(type(value)):
             return {"estimator": name_of(type(value)), "state": self._state(value, where)}
         if is_dataclass(value) and not isinstance(value, type) and is_known(type(value)):
@@ -120,7 +120,7 @@ class Writer:
             raise
 
     def _on_host(self, value: Any) -> Array:
-        """The same NumPy array for an array that occurs twice."""
+        """The NumPy copy of an array, the same one for each occurrence."""
         if id(value) not in self._copies:
             self._copies[id(value)] = (value, np.array(host(value)))
         return self._copies[id(value)][1]

@@ -1,7 +1,7 @@
 """Data frames of pandas, polars and other libraries, read column by column.
 
-A column is one of numbers (also of truth values), of strings (also of declared categories, whatever these are), of
-dates, as days since 1970, or of durations, as days. Frames are read through narwhals, which scikit-learn brings along.
+A column contains numbers (also truth values), strings (also declared categories of any type), dates, as days since
+1970, or durations, as days. Frames are read through narwhals, which scikit-learn depends on.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from multikernel._arrays import is_null
 from multikernel._typing import Array
 
 _DAY = np.timedelta64(1, "D")
-_PLAIN = re.compile(r"(u?int|float)\d+|bool", re.IGNORECASE)  # types of columns whose values are numbers at once
+_PLAIN = re.compile(
+    r"(u?int|float)\d+|bool", re.IGNORECASE
+)  # types of columns whose values are numbers without conversion
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,11 @@ class Cells:
     Parameters
     ----------
     name : str
-    kind : what it holds
-    values : floats, NaN where a cell is missing; of strings objects, None where a cell is missing
+    kind : the kind of its values
+    values : floats, NaN where a cell is missing; for strings objects, None where a cell is missing
     categories : the values that ordered categories may have, in their order; empty for other declared categories,
         None for strings that are not declared to be categories
-    ordered : bool, whether that order means something
+    ordered : bool, whether the order of the categories has a meaning
     """
 
     name: str
@@ -43,7 +45,7 @@ class Cells:
 
     @property
     def absent(self) -> Array:
-        """Where a cell is missing, a string of blanks among them."""
+        """Which cells are missing; a string of blanks counts as missing."""
         if self.kind != "strings":
             return np.isnan(self.values)
         return np.array([text is None or not text.strip() for text in self.values], dtype=bool)
@@ -65,7 +67,7 @@ class Cells:
         ----------
         name : str
         values : object array
-        mixed : bool, whether strings may stand beside other values, which then are written as strings
+        mixed : bool, whether a column may mix strings and other values, which then become strings
 
         Raises
         ------
@@ -105,7 +107,7 @@ def columns_of(X: Any, mixed: bool = False) -> Iterator[Cells]:
     Parameters
     ----------
     X : n samples
-    mixed : bool, whether strings may stand beside other values, which then are written as strings
+    mixed : bool, whether a column may mix strings and other values, which then become strings
     """
     if is_frame(X) and not (X.shape[0] and is_plain(X)):
         yield from frame_columns(X, mixed)
@@ -130,8 +132,8 @@ def check_names(X: Any) -> None:
     """ValueError where two columns of a frame have one name."""
     names = column_names(X)
     if len(set(names)) < len(names):
-        twice = next(name for j, name in enumerate(names) if name in names[:j])
-        raise ValueError(f"two columns of X are named {twice!r}: rename one of them")
+        duplicate = next(name for j, name in enumerate(names) if name in names[:j])
+        raise ValueError(f"two columns of X are named {duplicate!r}: rename one of them")
 
 
 def frame_columns(X: Any, mixed: bool = False) -> Iterator[Cells]:
@@ -140,12 +142,12 @@ def frame_columns(X: Any, mixed: bool = False) -> Iterator[Cells]:
     Parameters
     ----------
     X : data frame
-    mixed : bool, whether strings may stand beside other values, which then are written as strings
+    mixed : bool, whether a column may mix strings and other values, which then become strings
 
     Raises
     ------
     ImportError : where narwhals is not installed
-    ValueError : where a column holds other things than numbers, strings and dates; the message names it
+    ValueError : where a column holds other values than numbers, strings and dates; the message names it
     """
     try:
         import narwhals as nw
@@ -170,8 +172,11 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
         return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
     if dtype in (nw.Categorical, nw.Enum):
-        given = series.to_list()
-        values = np.array([None if each is None or is_null(each) else str(each) for each in given], dtype=object)
+        categories_of_rows = series.to_list()
+        values = np.array(
+            [None if category is None or is_null(category) else str(category) for category in categories_of_rows],
+            dtype=object,
+        )
         ordered = dtype == nw.Enum
         categories = tuple(map(str, dtype.categories)) if ordered else ()
         return Cells(name, "strings", values, categories, ordered)
@@ -181,7 +186,7 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
 
 
 def _times(series: Any) -> Array:
-    """Dates or durations as NumPy has them."""
+    """Dates or durations as a NumPy array."""
     values = np.asarray(series.to_numpy())
     if values.dtype.kind not in "mM":  # times with a zone are objects in NumPy
         values = np.asarray(series.dt.replace_time_zone(None).to_numpy())
@@ -197,16 +202,16 @@ def _days(values: Array) -> Array:
 
 
 def _moment(value: date) -> np.datetime64:
-    """A date or a time; that of universal time where it has a zone, as in strings (dates.py)."""
+    """A date or a time; in universal time where it has a time zone, as for strings (dates.py)."""
     if isinstance(value, datetime) and (offset := value.utcoffset()) is not None:
         return np.datetime64(value.replace(tzinfo=None), "us") - np.timedelta64(offset, "us")
     return np.datetime64(value, "us")
 
 
-def _filled(values: Array, absent: Array, by: Any) -> Array:
+def _filled(values: Array, absent: Array, replacement: Any) -> Array:
     """A copy with the missing cells replaced."""
     filled = values.copy()
-    filled[absent] = by
+    filled[absent] = replacement
     return filled
 
 

@@ -1,16 +1,17 @@
-"""What the columns of a table hold: the one place where cells become typed columns.
+"""The types of the columns of a table: the one place where cells become typed columns.
 
 number       also a truth value, a duration, strings that read as numbers
 ordinal      a declared order of categories
 date         also strings that read as dates
 category     strings, most of which occur more than once
 text         strings, most of them different
-identifier   what names its row: numbers so called that all differ, or short strings of digits that almost all differ
+identifier   names of rows: numbers that all differ in a column with such a name, or short strings of digits that
+             almost all differ
 empty        one value, or none
 
-A missing cell, also a string of blanks, is a gap. In a column of strings most of which are numbers the others count as
-gaps, and so do days such as 30 February in a column of dates. A user may declare the type of a column instead. How a
-typed column becomes numbers for a kernel stands in kernels/for_columns.py.
+A missing cell, also a string of blanks, is a gap. In a column of strings most of which are numbers, the other strings
+count as gaps, and so do days such as 30 February in a column of dates. A user may declare the type of a column instead.
+kernels/for_columns.py turns typed columns into numbers for kernels.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ Cycle = Literal["year", "week", "day"]
 Declared = Literal["number", "date", "category", "text"]
 _KINDS: Mapping[str, Literal["numbers", "dates"]] = {"number": "numbers", "date": "dates"}  # of cells, by type
 
-# What distinguishes types of columns of strings and numbers. These are conventions: a user declares the type where they
-# decide wrongly, and tests/tables/test_column_types.py holds what they say of typical columns.
+# Conventions that distinguish the types of columns of strings and numbers. A user declares the type where they decide
+# wrongly; tests/tables/test_column_types.py has their decisions on typical columns.
 _ROW_NAME = re.compile(r"(^|_|\s)(id|index|uuid|key|row)$|^unnamed", re.IGNORECASE)  # of a column that names its rows
-_READABLE = 0.9  # share of strings from which those that are numbers, or days of the calendar, make the column
-_FEWEST_ROWS = 20  # below which no column is called an identifier
+_READABLE = 0.9  # share of strings that have to be numbers, or days of the calendar, for such a column
+_FEWEST_ROWS = 20  # with fewer rows no column is an identifier
 _DISTINCT = 0.5  # share of different strings from which strings may be a text
 _WORDS_OF_TEXT = 3.0  # mean number of words from which strings are a text, though some occur twice
 _WORDS_COMPARED = 1.5  # mean number of words above which texts are compared by words, and not by characters
@@ -72,25 +73,25 @@ ColumnTypes = Annotated[Any, TYPES] | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column, and what is known of it from the training sample.
+    """A column, with what the training sample shows of it.
 
     Parameters
     ----------
     key : its name, or its position
-    type : what it holds
+    type : the type of its cells
     gaps : bool, whether some cells are missing
     parsed : bool, whether it holds strings that denote numbers or dates
     order : of the day, month and year in strings of dates; "" elsewhere
-    strange : tuple of str, the strings in a column of numbers or dates that denote none
+    strange : tuple of str, the strings in a column of numbers or dates that are none
     levels : tuple of str, the ordered categories
-    cycles : those that the dates go through
+    cycles : the cycles that the dates go through
     words : bool, whether texts are compared by words
     held : the kind of its cells in training; "" in models of earlier versions, which did not record it
     digits : bool, whether some strings of a category or a text are numbers in writing
-    numerals : Numerals, how strings that denote numbers are written
-    doubt : str, one of these that can be read in two ways, where no other cell decides between them
+    numerals : Numerals, the way in which numbers are written as strings
+    doubt : str, a number that can be read in two ways, where no other cell decides between them; "" elsewhere
     units : tuple of str, the units of a column that is not one of numbers because it has several
-    turned : str, one of the dates in a column where no cell distinguishes days from months; "" elsewhere
+    turned : str, a date of a column in which no cell distinguishes days from months; "" elsewhere
     """
 
     key: str | int
@@ -117,12 +118,12 @@ class Column:
 
     @property
     def used(self) -> bool:
-        """Whether it can distinguish samples that were not in training."""
+        """Whether the column can distinguish samples that were not in training."""
         return self.type not in ("identifier", "empty")
 
     @property
     def note(self) -> str | None:
-        """What a user should know: strings that count as missing, or that could mean something else."""
+        """A note for the user: strings that count as missing, or that could mean something else."""
         name = f"column {self.key!r}" if isinstance(self.key, str) else self.name
         sentences = []
         if self.strange:
@@ -169,24 +170,24 @@ class Column:
         if not order and self.type == "date":
             order = "ymd"
         values = parsed(cells.values, order, self.numerals)
-        new = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
-        note = replace(self, strange=new, order=order, doubt="").note
+        new_strings = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
+        note = replace(self, strange=new_strings, order=order, doubt="").note
         return Cells(cells.name, _KINDS[self.type], values), note
 
     def _check_kind(self, cells: Cells) -> None:
-        """ValueError where cells, some of them known, are of a kind that does not fit what training held."""
-        held = self._kind_in_training
-        if cells.kind == held:
+        """ValueError where the kind of the cells, some of which are present, does not fit that of training."""
+        training_kind = self._kind_in_training
+        if cells.kind == training_kind:
             return
         match self.type:
             case "number":
-                fits = {cells.kind, held} <= {"numbers", "strings"}
+                fits = {cells.kind, training_kind} <= {"numbers", "strings"}
             case "date":
-                fits = {cells.kind, held} <= {"dates", "strings"}
+                fits = {cells.kind, training_kind} <= {"dates", "strings"}
             case "ordinal":
                 fits = cells.kind == "numbers" and not set(_as_strings(cells).values).isdisjoint(self.levels)
             case "category" | "text":
-                if held == "numbers" and cells.kind == "strings":
+                if training_kind == "numbers" and cells.kind == "strings":
                     fits = _some_are_numbers(cells.values)
                 else:
                     fits = cells.kind == "numbers" and self.digits
@@ -194,11 +195,12 @@ class Column:
                 fits = True
         if not fits:
             if self.parsed:
-                was = _KINDS.get(self.type, "")
+                expected = _KINDS.get(self.type, "")
             else:
-                was = held
+                expected = training_kind
             raise ValueError(
-                f"column {self.key!r} of X held {was} in training, and holds {cells.kind} now: give {was} again"
+                f"column {self.key!r} of X held {expected} in training, and holds {cells.kind} now: "
+                f"give {expected} again"
             )
 
     @property
@@ -212,7 +214,7 @@ class Column:
 
 
 def checked_types(types: Mapping[str, Declared] | None, names: Sequence[str]) -> Mapping[str, Declared]:
-    """The declared types; ValueError where one is of a column that is not there."""
+    """The declared types; ValueError where one is of a column that does not exist."""
     for name in types or {}:
         if name not in names:
             have = shortened(list(map(repr, names)), 10)
@@ -226,13 +228,13 @@ def typed(X: Any, types: Mapping[str, Declared] | None = None) -> Iterator[tuple
     Parameters
     ----------
     X : data frame, array or sequence of strings
-    types : what columns are declared to be, by their names, or by their positions as strings
+    types : the declared types, by the names of columns, or by their positions as strings
 
     Raises
     ------
-    ValueError : where a declared column is not there, or none of its cells can be read so
+    ValueError : where a declared column does not exist, or none of its cells can be read in this type
     """
-    # scikit-learn knows columns by their places where a name is no string
+    # scikit-learn refers to columns by position where a name is no string
     named = is_frame(X) and all(isinstance(name, str) for name in X.columns)
     columns = [(X.columns[j] if named else j, cells) for j, cells in enumerate(columns_of(X))]
     declared = checked_types(types, [str(key) for key, _ in columns])
@@ -241,44 +243,44 @@ def typed(X: Any, types: Mapping[str, Declared] | None = None) -> Iterator[tuple
 
 
 def type_of(key: str | int, cells: Cells, declared: Declared | None = None) -> Column:
-    """What the cells of a training column are.
+    """The type of a training column, from its cells.
 
     Parameters
     ----------
     key : the column's name, or its position
     cells : of the training sample
-    declared : what the user declares them to be; None to infer it from the cells
+    declared : the type that the user declares; None to infer it from the cells
     """
     absent = cells.absent
-    known = cells.values[~absent]
+    present = cells.values[~absent]
     column = Column(key, "empty", bool(absent.any()), held=cells.kind)
-    if not len(known) or not (column.gaps or (known != known[0]).any()):
+    if not len(present) or not (column.gaps or (present != present[0]).any()):
         return column  # a column of one value distinguishes samples only by its gaps
     if declared is not None:
-        return _declared(column, cells, known, declared)
+        return _declared(column, cells, present, declared)
     if cells.kind == "dates":
-        return replace(column, type="date", cycles=_cycles(known))
+        return replace(column, type="date", cycles=_cycles(present))
     if cells.kind != "strings":
-        return replace(column, type=_type_of_numbers(key, known))
+        return replace(column, type=_type_of_numbers(key, present))
     if cells.categories is not None:
         kind: ColumnType = "ordinal" if cells.ordered else "category"
-        return replace(column, type=kind, levels=cells.categories, digits=_some_are_numbers(known))
-    return _of_strings(column, known)
+        return replace(column, type=kind, levels=cells.categories, digits=_some_are_numbers(present))
+    return _of_strings(column, present)
 
 
-def _type_of_numbers(key: Any, known: Array) -> ColumnType:
-    """Numbers, unless they count the rows."""
-    if _counts_rows(key, known):
+def _type_of_numbers(key: Any, values: Array) -> ColumnType:
+    """The type of a column of numbers: a number, or an identifier where the numbers name rows."""
+    if _counts_rows(key, values):
         return "identifier"
     return "number"
 
 
-def _of_strings(column: Column, known: Array) -> Column:
-    """Strings that are not declared to be categories."""
-    written = written_in(known, _READABLE)
+def _of_strings(column: Column, texts: Array) -> Column:
+    """The type of a column of strings that are not declared to be categories."""
+    written = written_in(texts, _READABLE)
     if written.numerals is not None:
-        numbers = numbers_in(known, written.numerals)
-        strange = unreadable(known, numbers)
+        numbers = numbers_in(texts, written.numerals)
+        strange = unreadable(texts, numbers)
         return replace(
             column,
             type=_type_of_numbers(column.key, numbers[~np.isnan(numbers)]),
@@ -288,37 +290,39 @@ def _of_strings(column: Column, known: Array) -> Column:
             numerals=written.numerals,
             doubt=written.doubt,
         )
-    column = replace(column, digits=_some_are_numbers(known), units=written.units)
-    order = date_order(known)
+    column = replace(column, digits=_some_are_numbers(texts), units=written.units)
+    order = date_order(texts)
     if order is not None:
-        days = parsed(known, order)
+        days = parsed(texts, order)
         if np.mean(~np.isnan(days)) >= _READABLE:
-            strange = unreadable(known, days)
+            strange = unreadable(texts, days)
             gaps = column.gaps or bool(strange)
             cycles = _cycles(days)
             return replace(column, type="date", gaps=gaps, parsed=True, order=order, strange=strange, cycles=cycles)
-    if is_ambiguous(known):
-        column = replace(column, turned=str(known[0]))
-    different = len(set(known)) / len(known)
-    words = _mean_words(known)
+    if is_ambiguous(texts):
+        column = replace(column, turned=str(texts[0]))
+    different = len(set(texts)) / len(texts)
+    words = _mean_words(texts)
     if words >= _WORDS_OF_TEXT and different >= _DISTINCT:
         return replace(column, type="text", words=True)
-    if len(known) < _FEWEST_ROWS or different < 0.95:  # identifiers differ, but for some errors
+    if len(texts) < _FEWEST_ROWS or different < 0.95:  # identifiers differ, except for some errors
         return replace(column, type="category")
-    characters = "".join(known)
-    if sum(map(str.isdigit, characters)) >= 0.2 * len(characters):  # as identifiers have, and texts have not
+    characters = "".join(texts)
+    if sum(map(str.isdigit, characters)) >= 0.2 * len(
+        characters
+    ):  # so many digits are in identifiers, and not in texts
         return replace(column, type="identifier")
     return replace(column, type="text", words=words > _WORDS_COMPARED)
 
 
-def _declared(column: Column, cells: Cells, known: Array, declared: Declared) -> Column:
-    """A column of the type that the user declares; cells that cannot be read so count as missing."""
+def _declared(column: Column, cells: Cells, present: Array, declared: Declared) -> Column:
+    """A column of the type that the user declares; cells that cannot be read in this type count as missing."""
     strings = cells.kind == "strings"
-    column = replace(column, type=declared, digits=strings and _some_are_numbers(known))
+    column = replace(column, type=declared, digits=strings and _some_are_numbers(present))
     if declared == "category":
         return column
     if declared == "text":
-        return replace(column, words=_mean_words(map(str, known)) > _WORDS_COMPARED)
+        return replace(column, words=_mean_words(map(str, present)) > _WORDS_COMPARED)
     if not strings and declared == "number":
         return column
     if not strings:
@@ -326,9 +330,9 @@ def _declared(column: Column, cells: Cells, known: Array, declared: Declared) ->
             raise ValueError(
                 f"column {column.key!r} is declared to be a date, and holds numbers; give dates or strings"
             )
-        return replace(column, cycles=_cycles(known))
-    order = likely_order(known) if declared == "date" else ""
-    written = written_in(known, 0.0) if declared == "number" else Written(PLAIN)
+        return replace(column, cycles=_cycles(present))
+    order = likely_order(present) if declared == "date" else ""
+    written = written_in(present, 0.0) if declared == "number" else Written(PLAIN)
     if written.units:
         units = ", ".join(map(repr, written.units))
         raise ValueError(
@@ -336,13 +340,13 @@ def _declared(column: Column, cells: Cells, known: Array, declared: Declared) ->
             "of them in one"
         )
     numerals = written.numerals or PLAIN
-    values = parsed(known, order, numerals)
+    values = parsed(present, order, numerals)
     if np.isnan(values).all():
         forms = "2020-03-12, 12.03.2020 or 12/03/2020" if order else "12.5 or 1e3"
         raise ValueError(
             f"column {column.key!r} is declared to be a {declared}, and none of its cells reads as one, such as {forms}"
         )
-    strange = unreadable(known, values)
+    strange = unreadable(present, values)
     return replace(
         column,
         parsed=True,
@@ -360,20 +364,24 @@ def _mean_words(texts: Iterable[str]) -> float:
     return float(np.mean([len(text.split()) for text in texts]))
 
 
-def _counts_rows(key: str | int, known: Array) -> bool:
-    """Whether whole numbers name the rows: all differ, and the column is called so."""
-    if not isinstance(key, str) or _ROW_NAME.search(key) is None or len(known) < _FEWEST_ROWS:
+def _counts_rows(key: str | int, values: Array) -> bool:
+    """Whether numbers name the rows: all are integers and differ, and the column has the name of an identifier."""
+    if not isinstance(key, str) or _ROW_NAME.search(key) is None or len(values) < _FEWEST_ROWS:
         return False
-    return len(np.unique(known)) == len(known) and bool((known == np.round(known)).all())
+    return len(np.unique(values)) == len(values) and bool((values == np.round(values)).all())
 
 
 def _cycles(days: Array) -> tuple[Cycle, ...]:
     """The cycles that dates go through."""
     days = days[~np.isnan(days)]
     span = float(np.ptp(days)) if len(days) else 0.0
-    # over so many days a cycle differs from the passing of time
-    found: dict[Cycle, bool] = {"year": span > 300.0, "week": span > 14.0, "day": bool((days != np.floor(days)).any())}
-    return tuple(cycle for cycle, is_met in found.items() if is_met)
+    # only over so many days does a cycle differ from time itself
+    is_cycle: dict[Cycle, bool] = {
+        "year": span > 300.0,
+        "week": span > 14.0,
+        "day": bool((days != np.floor(days)).any()),
+    }
+    return tuple(cycle for cycle, is_met in is_cycle.items() if is_met)
 
 
 def _some_are_numbers(texts: Array) -> bool:
@@ -382,12 +390,12 @@ def _some_are_numbers(texts: Array) -> bool:
 
 
 def _no_numbers(cells: Cells) -> Cells:
-    """A column of numbers without a known cell."""
+    """A column of numbers, all of them missing."""
     return Cells(cells.name, "numbers", np.full(len(cells.values), np.nan))
 
 
 def _as_strings(cells: Cells) -> Cells:
-    """Cells as strings, numbers as training wrote them."""
+    """Cells as strings; numbers are written as in training."""
     if cells.kind == "strings":
         return cells
     texts = [None if np.isnan(value) else in_writing(value) for value in cells.values.tolist()]

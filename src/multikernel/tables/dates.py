@@ -1,13 +1,13 @@
 """Dates as people write them, and cells of strings that are read as numbers or as dates.
 
-    2020-03-12 10:30   year first; 2020/03/12 as well
-    12.03.2020         day first, as it is where dots stand between
+    2020-03-12 10:30   year first; also 2020/03/12
+    12.03.2020         day first, which is the convention with dots
     12/03/2020         day first or month first, as the column shows: a number above 12 is a day
 
 A time of day follows, on a clock of 24 hours or of 12 (10:30 pm), with seconds or without. Where it has an offset from
 universal time (10:30+02:00, 08:30Z) the date is that of universal time, so that all times of a column are comparable.
 
-A string that is neither a number (numerals.py) nor a date counts as a missing cell, and a sentence says so.
+A string that is neither a number (numerals.py) nor a date counts as a missing cell, and a note says so.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _EPOCH = datetime(1970, 1, 1)
 
 
 def date_order(texts: Array) -> Order | None:
-    """The order in which all of the strings are written as dates, whether the calendar has such days or not.
+    """The order of day, month and year in which all strings are written as dates, which may not exist in the calendar.
 
-    It is None where a string is written in another way, and where nothing distinguishes days from months.
+    The order is None where a string has another form, and where nothing distinguishes days from months.
     """
     if all(map(_YEAR_FIRST.match, texts)):
         return "ymd"
@@ -55,7 +55,7 @@ def date_order(texts: Array) -> Order | None:
 
 
 def is_ambiguous(texts: Array) -> bool:
-    """Whether all of the strings are dates, and in each of them day and month could be exchanged."""
+    """Whether all strings are dates in which day and month could be exchanged."""
     return date_order(texts) is None and not np.isnan(days_in(texts, "dmy") + days_in(texts, "mdy")).any()
 
 
@@ -65,8 +65,8 @@ def likely_order(texts: Array) -> Order:
     if order is not None:
         return order
     orders: tuple[Order, ...] = ("ymd", "dmy", "mdy")
-    unreadable = [int(np.isnan(days_in(texts, each)).sum()) for each in orders]
-    return orders[unreadable.index(min(unreadable))]
+    unreadable_counts = [int(np.isnan(days_in(texts, order)).sum()) for order in orders]
+    return orders[unreadable_counts.index(min(unreadable_counts))]
 
 
 def days_in(texts: Iterable[str | None], order: Order) -> Array:
@@ -75,56 +75,58 @@ def days_in(texts: Iterable[str | None], order: Order) -> Array:
 
 
 def parsed(texts: Iterable[str | None], order: Order, numerals: Numerals = PLAIN) -> Array:
-    """The days that strings denote where an order of dates is given, and the numbers that they denote otherwise."""
+    """The strings as days with an order of dates, and as numbers without one."""
     if order:
         return days_in(texts, order)
     return numbers_in(texts, numerals)
 
 
 def in_writing(value: float) -> str:
-    """A number as a string, all of its digits; a whole number without a point."""
+    """A number as a string with all its digits; an integer without a point."""
     if value == int(value):
         return str(int(value))
     return repr(value)
 
 
 def unreadable(texts: Iterable[str | None], values: Array) -> tuple[str, ...]:
-    """The different strings, blanks apart, whose value is NaN."""
+    """The different strings whose value is NaN, except blanks."""
     pairs = zip(texts, values, strict=True)
     return tuple(sorted({text for text, value in pairs if text is not None and text.strip() and np.isnan(value)}))
 
 
 def unreadable_note(name: str, strings: Sequence[str], order: Order) -> str:
-    """The sentence about strings that count as missing cells."""
+    """The note about strings that count as missing cells."""
     kind = "dates" if order else "numbers"
     quoted = shortened(list(map(repr, strings)), 3)
     return f"{name} of X is one of {kind}, and {quoted} in it counts as a missing cell"
 
 
-def check_readable(name: str, texts: Array, values: Array, known: Sequence[str], order: Order) -> tuple[str, ...]:
+def check_readable(
+    name: str, texts: Array, values: Array, training_strings: Sequence[str], order: Order
+) -> tuple[str, ...]:
     """The strings of new samples that cannot be read as a column's numbers or dates, and that training did not have.
 
     Parameters
     ----------
-    name : how a sentence calls the column
+    name : the column as a message names it
     texts : object array of strings, and None for missing cells
-    values : array, what they denote, NaN for nothing
-    known : strings of training that could not be read
+    values : array, the numbers or days of the strings, NaN where there is none
+    training_strings : strings of training that could not be read
     order : of dates, "" for numbers
 
     Raises
     ------
-    ValueError : where they are half of the cells with content or more, so that the column holds something else
+    ValueError : where they are at least half of the cells with content, so that the column holds something else
     """
     cells = [text for text in texts if text is not None and text.strip()]
-    new = tuple(text for text in unreadable(texts, values) if text not in known)
-    if new and 2 * sum(text in new for text in cells) >= len(cells):
+    new_strings = tuple(text for text in unreadable(texts, values) if text not in training_strings)
+    if new_strings and 2 * sum(text in new_strings for text in cells) >= len(cells):
         kinds, kind = ("dates", "date") if order else ("numbers", "number")
         raise ValueError(
-            f"{name} of X held {kinds} in training, and {new[0]!r} is not a {kind}: give {kinds}, and leave "
+            f"{name} of X held {kinds} in training, and {new_strings[0]!r} is not a {kind}: give {kinds}, and leave "
             "unknown cells empty"
         )
-    return new
+    return new_strings
 
 
 def _days(text: str | None, order: Order) -> float:
@@ -146,11 +148,11 @@ def _days(text: str | None, order: Order) -> float:
 
 
 def _time_of_day(hour: str | None, minute: str, second: str | None, half: str | None, offset: str | None) -> timedelta:
-    """The time after midnight, in universal time where it has an offset from it.
+    """The time after midnight, in universal time where the time has an offset.
 
     Raises
     ------
-    ValueError : where no clock shows it
+    ValueError : where there is no such time
     """
     if hour is None:
         return timedelta(0)
@@ -161,10 +163,10 @@ def _time_of_day(hour: str | None, minute: str, second: str | None, half: str | 
         raise ValueError
     if half:  # 12 am is midnight, 12 pm noon
         hours = hours % 12 + (12 if half in "Pp" else 0)
-    found = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    time_of_day = timedelta(hours=hours, minutes=minutes, seconds=seconds)
     if offset is None or not offset[1:].replace(":", "").isdigit():
-        return found
+        return time_of_day
     ahead = timedelta(hours=int(offset[1:3]), minutes=int(offset[3:].replace(":", "") or 0))
     if offset[0] == "+":
-        return found - ahead
-    return found + ahead
+        return time_of_day - ahead
+    return time_of_day + ahead

@@ -1,11 +1,11 @@
 """Numbers as people write them: with a unit, with marks between thousands, with a decimal comma.
 
     1,234.56    1 234,56    1'234.56    marks between thousands; the last mark stands before the decimals
-    $1,234.56   3 kg   12.3%            a unit before or behind, the same in the whole column; 12.3% is 12.3
+    $1,234.56   3 kg   12.3%            a unit before or after, the same in the whole column; 12.3% is 12.3
     (1,234.56)                          -1234.56
 
-'1,234' may be 1234 or 1.234. A cell that can be read in one way only decides for all cells of the column. Where there
-is none, a comma before three digits stands between thousands, and a sentence says so. A column whose cells have several
+'1,234' may be 1234 or 1.234. A cell that can be read in only one way decides for all cells of the column. Without such
+a cell, a comma before three digits is a mark between thousands, and a note says so. A column whose cells have several
 units is not one of numbers: '3 kg' and '5 g' are not compared.
 """
 
@@ -40,12 +40,12 @@ _COMMA = re.compile(
 
 @dataclass(frozen=True)
 class Numerals:
-    """How the numbers of a column are written.
+    """The way in which the numbers of a column are written.
 
     Parameters
     ----------
-    decimal : "." or ",", the mark before decimals; ".," where some cells have the one and some the other
-    unit : str, what stands before or behind the numbers; "" for nothing
+    decimal : "." or ",", the mark before decimals; ".," where some cells have one and some the other
+    unit : str, the unit before or after the numbers; "" for none
     """
 
     decimal: str = "."
@@ -59,18 +59,18 @@ class Numerals:
             plain = as_float(text)
             if not isnan(plain):
                 return plain
-        found = _split(text)
-        if found is None or found[0] not in self.units:
+        unit_and_number = _split(text)
+        if unit_and_number is None or unit_and_number[0] not in self.units:
             return nan
-        readings = {_value(found[1], mark) for mark in self.decimal}
+        readings = {_value(unit_and_number[1], mark) for mark in self.decimal}
         readings = {value for value in readings if not isnan(value)}
         if len(readings) == 1:
             return readings.pop()
-        return nan  # no number, or with both marks before decimals a cell that can be read in both ways
+        return nan  # no number, or a cell that both marks before decimals read differently
 
     @property
     def units(self) -> tuple[str, ...]:
-        """The units that a cell may have: none, too, unless that makes it another number."""
+        """The units that a cell may have: also none, unless the number would be another one without it."""
         if self.unit in _SHARES:
             return (self.unit,)
         return self.unit, ""
@@ -78,15 +78,15 @@ class Numerals:
 
 @dataclass(frozen=True)
 class Written:
-    """What is known from the cells of a column of the way in which its numbers are written.
+    """What the cells of a column show about the way in which its numbers are written.
 
     Parameters
     ----------
     numerals : Numerals; None where it is not a column of numbers
     doubt : a cell that can be read in two ways, where no other cell decides between them; "" elsewhere
     units : the units of a column that has several; empty elsewhere
-    only : the one mark with which all cells can be read; "" where both do, or none
-    twofold : bool, whether all cells can be read with either mark, and some are other numbers then
+    only : the single mark before decimals with which all cells can be read; "" where this holds for both or none
+    twofold : bool, whether all cells can be read with either mark, some of them as two different numbers
     """
 
     numerals: Numerals | None
@@ -97,28 +97,28 @@ class Written:
 
 
 def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = None) -> Written:
-    """How the numbers of a column are written.
+    """The way in which the numbers of a column are written.
 
     Parameters
     ----------
-    texts : the known cells
-    share : of the cells that have to be numbers
-    comma : whether the comma stands before decimals, where the cells do not show it; None where nothing is known
+    texts : the cells that are not missing
+    share : the share of the cells that have to be numbers
+    comma : whether a comma is the mark before decimals, where the cells do not show it; None where it is not known
     """
     texts = list(texts)
     if not comma and not any(map(isnan, map(as_float, texts))):
         if any(isnan(_value(text.strip(), ",")) for text in texts):
             return Written(Numerals(), only=".")
         return Written(Numerals(), twofold=any("." in text for text in texts))
-    parts = [(text, *part) for text in texts if (part := _split(text)) is not None]
-    if not parts or len(parts) < share * len(texts):
+    texts_with_units = [(text, *unit_and_number) for text in texts if (unit_and_number := _split(text)) is not None]
+    if not texts_with_units or len(texts_with_units) < share * len(texts):
         return Written(None)
-    counts = Counter(unit for _, unit, _ in parts)
+    counts = Counter(unit for _, unit, _ in texts_with_units)
     unit = counts.most_common(1)[0][0]
-    cells = [(text, body) for text, own, body in parts if own in Numerals(unit=unit).units]
+    cells = [(text, body) for text, cell_unit, body in texts_with_units if cell_unit in Numerals(unit=unit).units]
     bodies = [body for _, body in cells]
     if len(bodies) < share * len(texts) or (share == 0.0 and unit and len(counts.keys() - {unit, ""}) > 0):
-        if len(parts) == len(texts) and len(counts) <= 5 and min(counts.values()) > 1:
+        if len(texts_with_units) == len(texts) and len(counts) <= 5 and min(counts.values()) > 1:
             return Written(None, units=tuple(sorted(counts)))
         return Written(None)
     with_point = np.array([_value(body, ".") for body in bodies])
@@ -157,15 +157,15 @@ def numbers_in(texts: Iterable[str | None], numerals: Numerals = PLAIN) -> Array
 
 
 def other_reading(text: str) -> float:
-    """What a number would be if its comma stood before decimals."""
-    found = _split(text)
-    if found is None:
+    """The number of a cell with its comma as the mark before decimals."""
+    unit_and_number = _split(text)
+    if unit_and_number is None:
         return nan
-    return _value(found[1], ",")
+    return _value(unit_and_number[1], ",")
 
 
 def as_float(text: str) -> float:
-    """A number as Python writes it, NaN for anything else."""
+    """A number in the notation of Python, NaN for anything else."""
     if "_" in text:  # 1_000 is a code
         return nan
     try:
@@ -178,14 +178,14 @@ def as_float(text: str) -> float:
 
 
 def _split(text: str) -> tuple[str, str] | None:
-    """The unit and the number, as it is written, of a cell; None where it is no number with a unit."""
+    """The unit and the number, as written, of a cell; None where it is no number with a unit."""
     text = text.strip()
     if text.startswith("(") and text.endswith(")") and not set(text) & set("+-−"):
-        text = f"-{text[1:-1].strip()}"  # as accountants write it
+        text = f"-{text[1:-1].strip()}"  # the notation of accountants
     match = _CELL.fullmatch(text)
     if match is None:
         return None
-    sign, before, other, body, after = (part or "" for part in match.groups())
+    sign, before, other, body, after = (group or "" for group in match.groups())
     if (sign and other) or (before and after):
         return None
     return before + after, (sign or other).replace("−", "-") + body
@@ -196,13 +196,13 @@ def _value(body: str, mark: str) -> float:
     sign = body[0] if body[0] in "+-" else ""
     digits = body.removeprefix(sign)
     if mark == ".":
-        form = _POINT
+        pattern = _POINT
         between_thousands = ","
     else:
-        form = _COMMA
+        pattern = _COMMA
         between_thousands = "."
-    if form.fullmatch(digits) is None:
+    if pattern.fullmatch(digits) is None:
         return nan
-    for other in _SPACES + between_thousands:
-        digits = digits.replace(other, "")
+    for separator in _SPACES + between_thousands:
+        digits = digits.replace(separator, "")
     return as_float(sign + digits.replace(mark, "."))

@@ -1,7 +1,7 @@
-"""Samples that are objects: graphs, molecules, sets, series of different lengths, whatever a kernel compares.
+"""Samples that are objects: graphs, molecules, sets, series of different lengths, anything that a kernel compares.
 
-They are never read as cells of a table. A bank asks samples for their shape, their precision and some of their rows,
-and objects answer as an array of one column does.
+Objects are never read as cells of a table. They have the interface that banks need of an array of one column: shape,
+precision and selection of rows.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from multikernel._arrays import is_null, is_sparse
 from multikernel._typing import Array
 from multikernel.tables.cells import is_frame
 
-_CELLS = (str, bytes, Number, np.generic, date, timedelta, type(None))  # what a cell of a table may hold
+_CELLS = (str, bytes, Number, np.generic, date, timedelta, type(None))  # types of the cells of a table
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,10 +35,10 @@ class Objects:
 
     @classmethod
     def of(cls, items: Iterable[Any]) -> Objects:
-        """Of any sequence; its items stay the same objects."""
-        found = list(items)
-        values = np.empty(len(found), dtype=object)
-        for i, item in enumerate(found):  # at once NumPy would take lists of equal length for rows
+        """The items of a sequence as samples, without copying them."""
+        objects = list(items)
+        values = np.empty(len(objects), dtype=object)
+        for i, item in enumerate(objects):  # one by one, because NumPy would read lists of equal length as rows
             values[i] = item
         return cls(values)
 
@@ -58,7 +58,7 @@ class Objects:
         return self.values
 
     def __getitem__(self, index: Any) -> Objects:
-        """Some of the samples; of a pair of rows and columns the rows, as there is one column."""
+        """Some of the samples; with rows and columns only the rows count, as there is one column."""
         return Objects(self.values[index[0] if isinstance(index, tuple) else index])
 
     def astype(self, dtype: Any) -> Objects:
@@ -87,7 +87,7 @@ def as_objects(X: Any) -> Objects | None:
 
 
 def complete(objects: Objects) -> Objects:
-    """Objects of which none is missing; a ValueError names the first that is."""
+    """The objects, if none is missing; otherwise a ValueError names the first missing one."""
     absent = np.flatnonzero(objects.absent)
     if len(absent):
         raise ValueError(
@@ -98,6 +98,6 @@ def complete(objects: Objects) -> Objects:
 
 
 def holds_cells(items: Any) -> bool:
-    """Whether a list can be a table: what it holds are cells, or rows of cells."""
+    """Whether a list can be a table: its items are cells, or rows of cells."""
     cells = [cell for item in items for cell in (item if isinstance(item, list | tuple) else (item,))]
     return all(isinstance(cell, _CELLS) or hasattr(cell, "__array__") for cell in cells)

@@ -1,9 +1,9 @@
-"""Samples that are more than finite numbers: columns of strings and of dates, cells that are missing.
+"""Samples that are more than finite numbers: columns of strings and of dates, and missing cells.
 
-A bank asks samples for their shape, their precision, some of their rows and some of their columns, and a table answers
-as an array does. Where the chosen columns hold no strings the answer is an array: kernels of numbers never see a table.
-Dates and durations are numbers of days. A missing cell is NaN among numbers and None among strings; kernels that do not
-take it are refused beforehand, by what ``kernels.Features`` say of the columns.
+A table has the interface that banks need of an array: shape, precision, selection of rows and columns. A selection of
+columns without strings is an array, so that kernels of numbers never receive a table. Dates and durations are numbers
+of days. A missing cell is NaN among numbers and None among strings; kernels that do not accept missing cells are
+refused beforehand, by the properties of columns in ``kernels.Features``.
 """
 
 from __future__ import annotations
@@ -62,13 +62,13 @@ class Table:
 
     @classmethod
     def of_numbers(cls, numbers: Array) -> Table:
-        """Numbers with missing cells."""
+        """A table of numbers with missing cells."""
         none = np.arange(0)
         return cls(numbers, np.empty((len(numbers), 0), dtype=object), none, none)
 
     @classmethod
     def of_columns(cls, columns: Sequence[Cells], n: int) -> Table:
-        """Columns side by side, of n samples."""
+        """A table of these columns, of n samples."""
         strings = [j for j, column in enumerate(columns) if column.kind == "strings"]
         numbers = np.full((n, len(columns)), np.nan)
         for j, column in enumerate(columns):
@@ -87,11 +87,11 @@ class Table:
         return replace(self, numbers=self.numbers.astype(dtype))
 
     def among(self, rows: Array) -> Table:
-        """Some of the samples, as a table whatever they hold."""
+        """Some of the samples; always a table."""
         return replace(self, numbers=self.numbers[rows], texts=self.texts[rows])
 
     def __getitem__(self, index: Any) -> Any:
-        """Rows, or a pair of rows and columns: a table again, or an array where no string is left."""
+        """Some rows, or some rows and columns: a table, or an array where no column of strings is selected."""
         if isinstance(index, tuple):
             rows, columns = index
         else:
@@ -107,15 +107,15 @@ class Table:
         return Table(numbers, texts, strings, times)
 
     def with_types(self, strings: tuple[int, ...], times: tuple[int, ...]) -> Table:
-        """The same samples, where columns without any value are of strings or of dates if they are among these."""
+        """The same samples, where columns without any value have the type of strings or of dates if listed there."""
         empty = set(np.flatnonzero(np.isnan(self.numbers).all(axis=0)).tolist()) - set(self.strings.tolist())
         dates = (set(self.times.tolist()) - empty) | empty.intersection(times)
-        new = sorted(empty.intersection(strings))
-        every = np.append(self.strings, new).astype(int)
-        order = np.argsort(every)
-        nothing = np.full((len(self), len(new)), None, dtype=object)
+        added_strings = sorted(empty.intersection(strings))
+        all_strings = np.append(self.strings, added_strings).astype(int)
+        order = np.argsort(all_strings)
+        nothing = np.full((len(self), len(added_strings)), None, dtype=object)
         texts = np.hstack([self.texts, nothing])[:, order]
-        return Table(self.numbers, texts, every[order], np.array(sorted(dates), dtype=int))
+        return Table(self.numbers, texts, all_strings[order], np.array(sorted(dates), dtype=int))
 
 
 def as_table(X: Any) -> Table | None:
@@ -127,8 +127,7 @@ def as_table(X: Any) -> Table | None:
 
     Raises
     ------
-    ValueError : where a column holds strings in some rows and other values in others, or what is neither a number nor
-        a string nor a date
+    ValueError : where a column mixes strings and other values, or holds values that are no numbers, strings or dates
     """
     if isinstance(X, Table):
         return X
@@ -144,14 +143,14 @@ def as_table(X: Any) -> Table | None:
 
 
 def with_missing(X: Any) -> Any:
-    """An array in which numbers are missing (NaN) as a table; else X itself."""
+    """A table for an array with missing numbers (NaN); otherwise X itself."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and np.isnan(X).any()):
         return X
     return Table.of_numbers(X)
 
 
 def as_samples(X: Any) -> Any:
-    """What kernels take: a table or an array for a data frame, for strings and for nested lists; else X itself."""
+    """Samples for kernels: a table or an array for a data frame, strings and nested lists; otherwise X itself."""
     table = as_table(X)
     if table is not None:
         return table
@@ -177,7 +176,7 @@ def _of_frame(X: Any) -> Table | None:
 
 
 def _objects(X: Any) -> Array:
-    """Samples that may hold strings, as an object array (n, p); an empty one where their form says that they do not."""
+    """Samples that may contain strings, as an object array (n, p); an empty one where their type excludes strings."""
     none = np.empty((0, 0), dtype=object)
     if is_sparse(X):
         return none
@@ -187,7 +186,7 @@ def _objects(X: Any) -> Array:
         return none
     if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
         return none
-    objects: Array = np.asarray(X, dtype=object)  # numbers beside strings would have become strings
+    objects: Array = np.asarray(X, dtype=object)  # in ``values`` numbers of mixed rows have become strings
     if objects.size:
         return objects.reshape(len(objects), -1)
     return none
