@@ -1,6 +1,6 @@
 """Multiple kernel learning with a certificate of optimality, in the manner of scikit-learn.
 
-Names are imported when they are first asked for, so that ``import multikernel`` costs next to nothing.
+Names are imported when they are first used, so that ``import multikernel`` takes almost no time.
 """
 
 from __future__ import annotations

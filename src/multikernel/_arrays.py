@@ -1,12 +1,12 @@
-"""Arrays of other libraries: torch, cupy and others of the array API standard, on whatever device they are.
+"""Arrays of other libraries: torch, cupy and others of the array API standard, on any device.
 
-What grows with the square of the samples, or with samples times features, stays where the user's samples are; what is
-small beside it, vectors of samples and of kernels, is a NumPy array. So kernels, banks, Grams and sums over samples
-are written for any array, and whoever asks them need not know of any.
+Arrays that grow with the square of the samples, or with samples times features, stay on the device of the user's
+samples; vectors of samples and of kernels, which are small, are NumPy arrays. Kernels, banks, Grams and sums over
+samples are therefore written for any array, and their callers do not depend on the library.
 
     namespace(A)    the functions of A's library        host(A)     A as a NumPy array
     unmasked(A)     NaN in place of masked entries
-    like(A, B)      B where A is, in A's precision      foreign(A)  whether A is of another library
+    like(A, B)      B on A's device, in A's precision   foreign(A)  whether A is of another library
     as_dense(A)     a sparse matrix as an array         is_sparse(A)
     taken(A, rows)  some rows, or columns               part_of(A, rows)    the same, None of None
     is_null(value)  whether an object is a missing value
@@ -34,19 +34,19 @@ def foreign(A: Any) -> bool:
 
 
 def is_sparse(A: Any) -> bool:
-    """Whether A is a sparse matrix or array: SciPy's, or another library's that can be made one of SciPy's."""
+    """Whether A is a sparse matrix or array, of SciPy or of a library that converts to SciPy."""
     return hasattr(A, "tocsr")
 
 
 def as_dense(A: Any) -> Any:
-    """A sparse matrix as an array with its zeros; anything else as it is."""
+    """A sparse matrix as a dense array; other values unchanged."""
     if is_sparse(A):
         return A.toarray()
     return A
 
 
 def library(A: Any) -> str | None:
-    """Whose array it is; no library is imported for the question."""
+    """The name of the library of an array, None for NumPy; no library is imported for this."""
     roots = {kind.__module__.partition(".")[0] for kind in type(A).__mro__}
     return next((name for name in _LIBRARIES if name in sys.modules and name in roots), None)
 
@@ -71,7 +71,7 @@ def namespace(A: Any) -> Any:
 
 
 def host(A: Any) -> Any:
-    """A foreign array as a NumPy array, in the computer's own memory; anything else as it is."""
+    """A foreign array as a NumPy array, in main memory; other values unchanged."""
     if not foreign(A):
         return A
     match library(A):
@@ -83,7 +83,7 @@ def host(A: Any) -> Any:
 
 
 def unmasked(A: Any) -> Any:
-    """A masked array as one in which what is masked is missing: NaN, or None among objects; anything else as it is."""
+    """A masked array with missing values in place of masked entries, NaN or None of objects; others unchanged."""
     if not isinstance(A, np.ma.MaskedArray) or A.dtype.names:
         return A
     if not np.ma.getmaskarray(A).any():
@@ -99,11 +99,11 @@ def unmasked(A: Any) -> Any:
 
 
 def is_null(value: Any) -> bool:
-    """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
+    """Whether a value stands for a missing one: NaN, NaT, or the NA of pandas, which does not equal itself."""
     equal = value == value
     if isinstance(equal, bool | np.bool_):
         return not equal
-    return equal is value  # as the NA of pandas answers
+    return equal is value  # a comparison with the NA of pandas is NA itself
 
 
 def refuse_masked(values: Any, name: str) -> None:
@@ -117,7 +117,7 @@ def refuse_masked(values: Any, name: str) -> None:
 
 
 def like(A: Any, B: Any) -> Any:
-    """B as an array of A's library, on its device and in its precision; NumPy arrays stay as they are beside one."""
+    """B as an array of A's library, on its device and in its precision; with a NumPy A, B as a NumPy array."""
     if not foreign(A):
         return host(B)
     xp = namespace(A)
@@ -135,7 +135,7 @@ def _moved(B: Any, device: Any) -> Any:
 
 
 def places(A: Any, index: Any) -> Any:
-    """Positions for ``xp.take`` beside A."""
+    """Positions for ``xp.take``, on the device of A."""
     index = np.asarray(index, dtype=np.int64)
     if not foreign(A):
         return index
@@ -143,13 +143,13 @@ def places(A: Any, index: Any) -> Any:
 
 
 def taken(A: Any, index: Any, axis: int = 0) -> Any:
-    """Some rows of A, or some columns; by a slice without a copy."""
+    """Some rows of A, or some columns; slices are not copied."""
     if not foreign(A):
         if axis == 0:
             return A[index]
         return A[:, index]
     if isinstance(index, slice):
-        index = slice(*index.indices(A.shape[axis]))  # the standard knows no slice beyond the end
+        index = slice(*index.indices(A.shape[axis]))  # the standard has no slices beyond the end
         if axis == 0:
             return A[index, ...]
         return A[:, index]
@@ -159,14 +159,14 @@ def taken(A: Any, index: Any, axis: int = 0) -> Any:
 
 
 def part_of(values: Any, index: Any) -> Any:
-    """Some entries of what may be missing, such as sample weights: None of None."""
+    """Some entries of an optional array, such as sample weights; None for None."""
     if values is None:
         return None
     return values[index]
 
 
 def zeros(A: Any, shape: tuple[int, ...]) -> Any:
-    """Zeros in double precision where A is."""
+    """Zeros in double precision, on the device of A."""
     if not foreign(A):
         return np.zeros(shape)
     xp = namespace(A)
@@ -174,7 +174,7 @@ def zeros(A: Any, shape: tuple[int, ...]) -> Any:
 
 
 def in_double(A: Any) -> Any:
-    """A foreign array in double precision; itself where it is."""
+    """A foreign array in double precision; unchanged where it already is."""
     xp = namespace(A)
     if A.dtype == xp.float64:
         return A
@@ -193,7 +193,7 @@ def checked(X: Any, name: str = "X") -> Any:
 
     Raises
     ------
-    ValueError : where they are no dense matrix of real numbers, have no rows or columns, or one is NaN or infinite
+    ValueError : where X is no dense matrix of real numbers, has no rows or columns, or contains NaN or infinity
     """
     xp, torch = namespace(X), library(X) == "torch"
     if torch and X.layout is not sys.modules["torch"].strided:
@@ -228,7 +228,7 @@ class Cholesky:
 
     @classmethod
     def of(cls, A: Any, shift: float = 0.0) -> Cholesky:
-        """Of A + shift I; np.linalg.LinAlgError where this is not positive definite in floating point."""
+        """The factor of A + shift I; np.linalg.LinAlgError where this is not positive definite in floating point."""
         xp = namespace(A)
         L = _refused(lambda: xp.linalg.cholesky(A + shift * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)))
         if not np.isfinite(host(xp.linalg.diagonal(L))).all():
@@ -242,13 +242,13 @@ class Cholesky:
     def solve(self, B: Array) -> Array:
         """(L L')^{-1} B, for B of shape (n,) or (n, t)."""
         columns = B[:, None] if B.ndim == 1 else B
-        found = host(self._upper(self._lower(like(self.L, columns))))
+        solution = host(self._upper(self._lower(like(self.L, columns))))
         if B.ndim == 1:
-            return found[:, 0]
-        return found
+            return solution[:, 0]
+        return solution
 
     def inverse(self) -> Any:
-        """(L L')^{-1}, where L is."""
+        """(L L')^{-1}, on the device of L."""
         xp = namespace(self.L)
         if library(self.L) == "torch":
             return sys.modules["torch"].cholesky_inverse(self.L)
@@ -269,7 +269,7 @@ class Cholesky:
 
 
 def _refused(decompose: Callable[[], Any]) -> Any:
-    """What a decomposition returns; every library's way to say that there is none is NumPy's error."""
+    """The result of a decomposition; the error of any library for a missing one becomes that of NumPy."""
     try:
         return decompose()
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Arithmetic of numbers that may leave the range of their precision, or whose parts may where the result does not."""
+"""Arithmetic of numbers near the limits of their precision, where results or intermediate values may overflow."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from multikernel._typing import Array
 EPS = float(np.finfo(float).eps)  # the distance from 1 to the next number
 TINY = float(np.finfo(float).tiny)  # the smallest normal number
 
-# What rounding leaves of a number that would be zero, relative to the numbers that it is the difference of: 45 EPS. A
-# sum of n terms errs by up to n EPS of their sizes, a pairwise one by log2(n) EPS (Higham 2002, section 4.2).
+# The rounding error of a difference that should be zero, relative to the numbers that are subtracted: 45 EPS. A sum of
+# n terms errs by up to n EPS of their sizes, a pairwise one by log2(n) EPS (Higham 2002, section 4.2).
 ROUNDING = 1e-14
-# Likewise of an eigenvalue, a pivot or a quadratic form, relative to the largest of the matrix: algorithms for n x n
-# matrices err by up to n EPS (Higham 2002, theorem 10.3), and 1e-12 is that for 4500 samples.
+# The same for an eigenvalue, a pivot or a quadratic form, relative to the largest of the matrix: algorithms for n x n
+# matrices err by up to n EPS (Higham 2002, theorem 10.3), which is 1e-12 for 4500 samples.
 SINGULAR = 1e-12
 
-# What a compiler may do with the sums of a loop (``fastmath``): their order changes rounding only. No stopping test is
-# computed in such a loop.
+# Transformations that a compiler may apply to the sums of a loop (``fastmath``): they change rounding only. No stopping
+# test is computed in such a loop.
 REORDERED = {"reassoc", "contract", "nsz"}
 
 
@@ -33,9 +33,9 @@ def positive_product(*factors: float) -> float:
     >>> positive_product(1e200, 1e200, 1e-300)
     1e+100
     """
-    parts = [math.frexp(factor) for factor in factors]
-    mantissa, exponent = math.frexp(math.prod(part for part, _ in parts))
-    exponent += sum(part for _, part in parts)
+    mantissas_and_exponents = [math.frexp(factor) for factor in factors]
+    mantissa, exponent = math.frexp(math.prod(fraction for fraction, _ in mantissas_and_exponents))
+    exponent += sum(exponent_of_factor for _, exponent_of_factor in mantissas_and_exponents)
     if exponent > sys.float_info.max_exp:
         return sys.float_info.max
     return max(math.ldexp(mantissa, exponent), sys.float_info.min)
@@ -60,7 +60,7 @@ def size_of(values: Array) -> float:
 
 
 def all_finite(values: Array) -> bool:
-    """Whether no number is NaN or infinite: their sum tells it, without an array of that shape, but where it overflows.
+    """Whether no number is NaN or infinite: the sum shows it without a temporary array, unless it overflows.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """How samples are held out: what users give as ``cv`` and ``groups``.
 
-Samples of one group, the measurements of one patient say, have more in common than their features should tell. A fold
-therefore holds out whole groups: a model that has seen a patient knows more about that patient than about the next.
+Samples of one group, for example the measurements of one patient, have more in common than their features. A fold
+therefore holds out whole groups: a model predicts patients of its training better than new ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from multikernel._arrays import host, is_null, part_of, unmasked
 from multikernel._typing import Array
 
 Fold = tuple[Array, Array]  # training and test rows
-FOLDS = 5  # where none are given, as scikit-learn has for cv=None
+FOLDS = 5  # the default number of folds, as in scikit-learn for cv=None
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,8 +28,8 @@ class Resampling:
     Parameters
     ----------
     count : int or None, the number of folds; None for the caller's default
-    groups : int array (n,), the group of each sample; None where there are none
-    given : tuple of training and test rows, made by a splitter or listed; None where folds are to be drawn
+    groups : int array (n,), the group of each sample; None without groups
+    given : tuple of training and test rows, of a splitter or a list; None where folds are drawn
     """
 
     count: int | None = None
@@ -38,14 +38,14 @@ class Resampling:
 
     @classmethod
     def of(cls, owner: str, cv: Any, groups: Any, y: Array) -> Resampling:
-        """From the parameter ``cv`` of an estimator, which is valid, and the groups that its fit was given.
+        """The resampling of a valid parameter ``cv`` of an estimator and the groups of its fit.
 
         Parameters
         ----------
-        owner : str, who is named in errors
+        owner : str, the name in errors
         cv : None, a number of folds, "loo", a splitter or an iterable of (train, test)
         groups : values of shape (n,), or None
-        y : array (n,) or (n, t), which splitters may look at
+        y : array (n,) or (n, t), the target for splitters
 
         Raises
         ------
@@ -66,42 +66,47 @@ class Resampling:
 
     @property
     def decided(self) -> bool:
-        """Whether the user says more about the folds than their number."""
+        """Whether the user determines more of the folds than their number."""
         return self.groups is not None or self.given is not None
 
     def among(self, rows: Array) -> Resampling:
-        """The same of some of the samples, whose numbers are then their places in ``rows``."""
+        """The resampling of some of the samples, which are then numbered by their positions in ``rows``."""
         if not self.decided:
             return self
         groups = part_of(self.groups, rows)
         if self.given is None:
             return replace(self, groups=groups)
-        place = np.full(1 + max(int(r.max(initial=0)) for r in (rows, *(r for fold in self.given for r in fold))), -1)
-        place[rows] = np.arange(len(rows))
-        kept = [tuple(own[own >= 0] for own in (place[train], place[test])) for train, test in self.given]
+        position = np.full(
+            1 + max(int(r.max(initial=0)) for r in (rows, *(r for fold in self.given for r in fold))), -1
+        )
+        position[rows] = np.arange(len(rows))
+        kept_folds = [
+            tuple(fold_rows[fold_rows >= 0] for fold_rows in (position[train], position[test]))
+            for train, test in self.given
+        ]
         return replace(
-            self, groups=groups, given=tuple((train, test) for train, test in kept if len(train) and len(test))
+            self, groups=groups, given=tuple((train, test) for train, test in kept_folds if len(train) and len(test))
         )
 
     def drawn(self, labels: Array, count: int, rng: Any) -> Array:
-        """The fold of each sample where none are given: so many, or as many as the user wants, of equal shares.
+        """The fold of each sample, drawn so that all folds have equal shares of every label.
 
         Parameters
         ----------
-        labels : int array (n,), of each of which every fold gets its share
-        count : int, how many folds where the user gave no number
+        labels : int array (n,)
+        count : int, the number of folds where the user gave none
         rng : Generator or RandomState
         """
         return dealt(labels, self.count or count, rng, self.groups)
 
     def folds(self, labels: Array, count: int, rng: Any) -> list[Fold]:
-        """Training and test rows, given or drawn; the parameters are those of ``drawn``."""
+        """Training and test rows, as given or drawn; parameters as for ``drawn``."""
         if self.given is not None:
             return list(self.given)
         return pairs_of(self.drawn(labels, count, rng))
 
 
-UNDECIDED = Resampling()  # nothing is asked for
+UNDECIDED = Resampling()  # the caller's default folds
 
 
 def pairs_of(fold: Array) -> list[Fold]:
@@ -110,14 +115,14 @@ def pairs_of(fold: Array) -> list[Fold]:
 
 
 def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> Array:
-    """The fold of each sample: whole groups, dealt out so that every fold gets its share of each label.
+    """The fold of each sample: whole groups are divided so that all folds have about the same share of each label.
 
     Parameters
     ----------
     labels : int array (n,)
-    count : int, how many folds; fewer where there are fewer groups
-    rng : Generator or RandomState, which mixes what is equal
-    groups : int array (n,); each sample by itself where there are none
+    count : int, the number of folds; fewer where there are fewer groups
+    rng : Generator or RandomState, for the order of equal groups
+    groups : int array (n,); None where each sample is a group
 
     Returns
     -------
@@ -131,13 +136,13 @@ def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> A
             return np.arange(n)
         folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
         return folds
-    unique, of = np.unique(groups, return_inverse=True)
+    unique, group_of_sample = np.unique(groups, return_inverse=True)
     if count >= len(unique):
         if len(unique) == n:
             return np.arange(n)
-        return of
+        return group_of_sample
     share = np.zeros((len(unique), int(labels.max()) + 1))
-    np.add.at(share, (of, labels), 1.0)
+    np.add.at(share, (group_of_sample, labels), 1.0)
     share /= np.maximum(share.sum(axis=0), 1.0)
     mixed = rng.permutation(len(unique))
     chosen = np.empty(len(unique), dtype=int)
@@ -146,13 +151,13 @@ def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> A
         fold = np.lexsort((full.sum(axis=1), full @ share[g]))[0]  # where its labels are rarest
         full[fold] += share[g]
         chosen[g] = fold
-    return chosen[of]
+    return chosen[group_of_sample]
 
 
 def in_first_folds(labels: Array, share: float) -> Array:
-    """Whether each sample is in one of the first folds, which hold this share of them at least, and never all.
+    """Whether each sample is in one of the first folds, which together contain at least this share, but never all.
 
-    None is where there is one fold only.
+    With a single fold, no sample is.
 
     Parameters
     ----------
@@ -167,12 +172,12 @@ def in_first_folds(labels: Array, share: float) -> Array:
 
 
 def in_proportion(labels: Array, count: int, seed: int) -> Array:
-    """So many of the samples, in order, with each class in proportion.
+    """``count`` of the samples, in order, with each class in proportion.
 
     Parameters
     ----------
     labels : int array (n,), the classes
-    count : int, how many; all where there are no more
+    count : int; all samples where there are no more
     seed : int
     """
     n = len(labels)
@@ -184,17 +189,17 @@ def in_proportion(labels: Array, count: int, seed: int) -> Array:
 
 
 def complete(folds: Sequence[Fold], labels: Array) -> list[Fold]:
-    """Those folds whose training rows hold samples of every label."""
+    """The folds whose training rows contain samples of every label."""
     count = len(np.unique(labels))
     return [fold for fold in folds if len(np.unique(labels[fold[0]])) == count]
 
 
 def numbered(owner: str, groups: Any, n: int) -> Array | None:
-    """Groups of n samples as numbers from 0 on; None where there are none.
+    """Groups of n samples as numbers from 0 on; None without groups.
 
     Parameters
     ----------
-    owner : str, who is named in errors
+    owner : str, the name in errors
     groups : values of shape (n,), or None
     n : int
 
@@ -231,14 +236,14 @@ def numbered(owner: str, groups: Any, n: int) -> Array | None:
 
 
 def rows_of(owner: str, number: int, fold: Any, n: int) -> Fold:
-    """The training and test rows of a fold that a user gives, as numbers or as masks of all samples.
+    """The training and test rows of a fold of a user, which may be numbers or masks of all samples.
 
     Parameters
     ----------
-    owner : str, who is named in errors
-    number : int, which fold it is
+    owner : str, the name in errors
+    number : int, the number of the fold
     fold : pair of training and test rows
-    n : int, how many samples there are
+    n : int, the number of samples
 
     Raises
     ------
@@ -260,14 +265,14 @@ def _given(owner: str, cv: Any, y: Array, groups: Array | None) -> Iterator[Fold
     """The folds of a splitter, or of an iterable, checked."""
     n, count = len(y), 0
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what comes of it is checked below
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # the resulting folds are checked below
         try:
-            found = list(cv.split(np.empty((n, 1)), y, groups) if hasattr(cv, "split") else cv)
+            folds = list(cv.split(np.empty((n, 1)), y, groups) if hasattr(cv, "split") else cv)
         except ValueError as error:
             if groups is None and "groups" in str(error):
                 raise ValueError(f"{owner}: cv={cv!r} needs the group of each sample: fit(X, y, groups=...)") from None
             raise
-    for count, fold in enumerate(found, 1):
+    for count, fold in enumerate(folds, 1):
         train, test = rows_of(owner, count - 1, fold, n)
         if not (len(train) and len(test)):
             raise ValueError(

@@ -13,7 +13,7 @@ from multikernel.tuning import PIECE_VALUES, TILE_ROWS
 
 
 def as_columns(A: Array) -> Array:
-    """A vector as a matrix of one column; a matrix as it is."""
+    """A vector as a matrix of one column; a matrix unchanged."""
     if A.ndim == 1:
         return A[:, None]
     return A
@@ -29,9 +29,10 @@ def inverse_root(values: Array) -> Array:
 def product(A: Any, V: Array) -> Array:
     """A V, for A dense or sparse and V of shape (c,) or (c, t).
 
-    By SciPy's BLAS, as the factorisations are: the idle threads of NumPy's own would spin beside them, which was
-    measured to double the time of both on two cores. With a large A in single precision and V in double, sums are in
-    double and no copy of A is made. Where A is of another library the product is made there, and is NumPy's again.
+    Products use SciPy's BLAS, as the factorisations do: idle threads of NumPy's separate BLAS would compete with them,
+    which doubled the time of both on two cores. With a large A in single precision and V in double precision, sums are
+    in double precision and A is not copied. Where A is of another library, its device computes the product, and the
+    result is a NumPy array.
     """
     if foreign(A):
         return host(namespace(A).matmul(A, like(A, V)))
@@ -42,7 +43,7 @@ def product(A: Any, V: Array) -> Array:
         plain: Array = A @ V
         return plain
     by_rows = bool(A.flags.c_contiguous)
-    # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
+    # BLAS expects arrays that are stored by columns: one stored by rows is the transpose of such an array
     if by_rows:
         stored = A.T
     else:
@@ -56,28 +57,28 @@ def product(A: Any, V: Array) -> Array:
 
 
 def _in_tiles(A: Array, V: Array) -> Array:
-    """A V, some rows of A in double precision at a time; some columns where it is stored by columns."""
+    """A V, with A converted to double precision in tiles of rows, or of columns where A is stored by columns."""
     by_columns = A.flags.f_contiguous and not A.flags.c_contiguous
     out = np.zeros((len(A), *V.shape[1:]))
     length = len(A) if by_columns else A.shape[1]
     step = max(1, PIECE_VALUES // max(1, length))
     end = A.shape[1] if by_columns else len(A)
     for start in range(0, end, step):
-        part = slice(start, start + step)
+        tile = slice(start, start + step)
         if by_columns:
-            out += A[:, part].astype(np.float64) @ V[part]
+            out += A[:, tile].astype(np.float64) @ V[tile]
         else:
-            out[part] = A[part].astype(np.float64) @ V
+            out[tile] = A[tile].astype(np.float64) @ V
     return out
 
 
 def squared(F: Array, columns: Array | None = None, weight: Array | None = None) -> Array:
-    """F'diag(s)F of some columns of a dense F, symmetric and in double precision; beside it only some rows are copied.
+    """F'diag(s)F of some columns of a dense F, symmetric and in double precision; only blocks of rows are copied.
 
     Parameters
     ----------
     F : array (n, q)
-    columns : int array, those that take part; all by default
+    columns : int array, the columns; all by default
     weight : array (n,), s >= 0; 1 by default
     """
     if foreign(F):
@@ -97,13 +98,13 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
 
 
 def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Array:
-    """The same where F is of another library; there as well only some rows are copied."""
+    """``squared`` for an F of another library."""
     if columns is not None:
         F = taken(F, columns, axis=1)
     total = np.zeros((F.shape[1], F.shape[1]))
     step = max(1, 8 * PIECE_VALUES // max(1, F.shape[1]))
-    parts = (slice(start, start + step) for start in range(0, F.shape[0], step))
-    for T, rows in ((in_double(taken(F, rows)), rows) for rows in parts):
+    row_slices = (slice(start, start + step) for start in range(0, F.shape[0], step))
+    for T, rows in ((in_double(taken(F, rows)), rows) for rows in row_slices):
         total += host(namespace(F).matmul(T.T, T if weight is None else like(T, weight[rows])[:, None] * T))
     return 0.5 * (total + total.T)
 
@@ -111,7 +112,7 @@ def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Arr
 def mirror(M: Array) -> None:
     """Copy the lower triangle of a square matrix to the upper one, some columns at a time."""
     for start in range(0, len(M), TILE_ROWS):
-        part = slice(start, start + TILE_ROWS)
-        M[part, part.stop :] = M[part.stop :, part].T
-        tile = M[part, part]
+        rows = slice(start, start + TILE_ROWS)
+        M[rows, rows.stop :] = M[rows.stop :, rows].T
+        tile = M[rows, rows]
         tile[:] = np.tril(tile) + np.tril(tile, -1).T

@@ -1,13 +1,13 @@
-"""What a parameter may be, stated beside it in its class, and one sentence that refuses everything else.
+"""The values that a parameter may have, stated in its annotation, and one message that refuses others.
 
     @dataclass
     class RBF(Kernel):
         gamma: Positive = 1.0                              RBF("a")  ->  RBF: gamma must be a finite number > 0, got 'a'
 
-``check_parameters`` holds the fields of a dataclass to their annotations: ``Annotated`` types with a ``Rule``, of which
-the frequent ones have names here, ``bool``, ``Literal``, and unions of these with None. Fields of other types are the
-class's own affair. A function checks its arguments by the rules themselves: ``POSITIVE.check(tol, "meb_radius: tol")``.
-True and False do not count as numbers, and a number of NumPy is one.
+``check_parameters`` checks the fields of a dataclass by their annotations: ``Annotated`` types with a ``Rule``, the
+frequent of which have names here, ``bool``, ``Literal``, and unions of these with None. The class itself checks fields
+of other types. A function checks its arguments by the rules: ``POSITIVE.check(tol, "meb_radius: tol")``. True and False
+do not count as numbers; numbers of NumPy do.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from multikernel._rules import (
 )
 from multikernel._typing import Array
 
-_LARGEST_DEGREE = 10_000  # beyond it powers of all numbers that are not within 1e-3 of 1 are 0 or infinite
+_LARGEST_DEGREE = 10_000  # higher powers of numbers that are not within 1e-3 of 1 are 0 or infinite
 
 
 FINITE = Number()
@@ -58,7 +58,7 @@ NonNegative = Annotated[float, NON_NEGATIVE]
 WithinOne = Annotated[float, WITHIN_ONE]  # [0, 1]
 Part = Annotated[float, PART]  # (0, 1]
 Count = Annotated[int, COUNT]
-Starts = Annotated[int, Whole(1, 10_000)]  # of one problem, from each of which it is solved
+Starts = Annotated[int, Whole(1, 10_000)]  # starting points, from each of which a problem is solved
 Degree = Annotated[int, DEGREE]
 Power = Annotated[int, POWER]
 NonNegativeVector = Annotated[Array, Vector()]
@@ -69,26 +69,26 @@ Verbosity = Annotated[Any, VERBOSITY]
 
 
 def check_parameters(owner: object) -> None:
-    """ValueError where a field of a dataclass is not what its annotation says it may be."""
+    """ValueError where a field of a dataclass has a value that its annotation does not allow."""
     cls: Any = type(owner)
     for name, rule in rules(cls).items():
         rule.check(getattr(owner, name), f"{cls.__name__}: {name}")
 
 
-def check_each(rule: Rule, values: Any, what: str) -> list[Any]:
-    """The values as a list; ValueError where they are none, or the rule does not accept one of them."""
+def check_each(rule: Rule, values: Any, name: str) -> list[Any]:
+    """The values as a list; ValueError where they are no list, or the rule does not accept one of them."""
     if not isinstance(values, Iterable) or isinstance(values, str):
-        raise ValueError(f"{what} must be a list, each of it {rule.words}, got {abbreviated(values)}")
-    return [rule.check(value, f"each of {what}") for value in values]
+        raise ValueError(f"{name} must be a list, each of it {rule.words}, got {abbreviated(values)}")
+    return [rule.check(value, f"each of {name}") for value in values]
 
 
 @cache
 def rules(cls: Any) -> dict[str, Rule]:
-    """The rules of the fields that state one; annotations that cannot be evaluated, such as local names, state none."""
-    found: dict[str, Rule | None] = {}
+    """The rules of the fields whose annotations state one; annotations that cannot be evaluated state none."""
+    rules_of_fields: dict[str, Rule | None] = {}
     for base in reversed(cls.__mro__):
-        found |= _stated(base)
-    return {f.name: rule for f in fields(cls) if (rule := found.get(f.name)) is not None}
+        rules_of_fields |= _stated(base)
+    return {f.name: rule for f in fields(cls) if (rule := rules_of_fields.get(f.name)) is not None}
 
 
 def rules_of_arguments(function: Any) -> dict[str, Rule]:
@@ -105,7 +105,7 @@ def _stated(owner: Any) -> dict[str, Rule | None]:
 
 
 def _evaluated(hint: Any, scope: dict[str, Any]) -> Any:
-    """An annotation that may be written as a string; None known of a name that only type checkers see."""
+    """An annotation, which may be a string; Any where it uses a name that only type checkers import."""
     try:
         if isinstance(hint, str):
             return eval(hint, scope)
@@ -122,11 +122,11 @@ def _rule(hint: Any) -> Rule | None:
         return Nothing()
     arguments, origin = get_args(hint), get_origin(hint)
     if origin is Annotated:
-        return next((each for each in arguments[1:] if isinstance(each, Rule)), None)
+        return next((argument for argument in arguments[1:] if isinstance(argument, Rule)), None)
     if origin is Literal:
         return Choice(arguments)
     if origin in (Union, types.UnionType):
-        rules = [_rule(each) for each in arguments]
+        rules = [_rule(argument) for argument in arguments]
         if not all(rules):
             return None
         return AnyOf(tuple(rule for rule in rules if rule))

@@ -1,8 +1,8 @@
-"""Labels of rows: what pandas calls an index, by which samples, targets and weights may lie in different orders.
+"""Labels of rows, the index of pandas objects, by which samples, targets and weights may be in different orders.
 
-Rows are never aligned, they belong together as they lie. Labels that contradict this are refused: the same ones in
-another order, and labels other than whole numbers of which only some are the same. Row numbers 0, 1, 2, ... contradict
-nothing, since they are what a table has whose labels were dropped.
+Rows are never aligned by labels: the rows at the same position belong together. Labels that contradict this are
+refused: the same labels in another order, and labels other than integers of which only some are the same. Row numbers
+0, 1, 2, ... contradict nothing, since a table has these after its labels were dropped.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def row_labels(values: Any) -> Any:
-    """The index of a pandas object; None for anything else, and for one that numbers the rows from 0."""
+    """The index of a pandas object; None for other objects, and for an index that numbers the rows from 0."""
     index: Any = getattr(values, "index", None)
     if callable(index) or not hasattr(index, "equals"):  # a list has a method of this name
         return None
@@ -26,20 +26,20 @@ def is_numbered(index: Any) -> bool:
     return type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
 
 
-def check_rows(*given: tuple[str, Any]) -> None:
-    """ValueError where the rows of what belongs together are labelled in different orders.
+def check_rows(*named_values: tuple[str, Any]) -> None:
+    """ValueError where the rows of values that belong together are labelled in different orders.
 
     Parameters
     ----------
-    *given : pairs of a name, as a user would write it, and what has a row for each sample, or None
+    *named_values : pairs of a name, as a user would write it, and values with a row for each sample, or None
     """
-    check_labels_of_rows((name, row_labels(values)) for name, values in given)
+    check_labels_of_rows((name, row_labels(values)) for name, values in named_values)
 
 
-def check_labels_of_rows(given: Iterable[tuple[str, Any]]) -> None:
-    """The same for pairs of a name and the labels of the rows; None where there are none."""
-    orders: list[tuple[str, Any]] = []  # that differ
-    for name, labels in given:
+def check_labels_of_rows(named_labels: Iterable[tuple[str, Any]]) -> None:
+    """The same for pairs of a name and the labels of the rows, None without labels."""
+    orders: list[tuple[str, Any]] = []  # the different ones so far
+    for name, labels in named_labels:
         if labels is None or any(labels is other or labels.equals(other) for _, other in orders):
             continue
         for first, other in orders:
@@ -49,7 +49,7 @@ def check_labels_of_rows(given: Iterable[tuple[str, Any]]) -> None:
 
 def _check_pair(first: str, other: Any, name: str, labels: Any) -> None:
     """ValueError where two indices that are not equal contradict each other."""
-    if len(labels) != len(other):  # the checks of lengths say so
+    if len(labels) != len(other):  # refused by checks of lengths
         return
     strange = ~labels.isin(other)
     as_they_lie = f"{name}.reset_index(drop=True) where rows belong together as they lie"

@@ -1,4 +1,4 @@
-"""Rules of what a value may be, and the words in which a sentence refuses everything else."""
+"""Rules for the values of parameters, and the messages that refuse other values."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from typing import Any
 
 import numpy as np
 
-_MOST_THREADS = 1024  # a larger number is a slip: no machine of today has so many cores
+_MOST_THREADS = 1024  # a larger number is a mistake: no machine of today has so many cores
 
 
 class Rule(ABC):
-    """What a value may be."""
+    """A condition on a value."""
 
     @property
     @abstractmethod
     def words(self) -> str:
-        """What it must be, to follow "must be" in a sentence."""
+        """The words after "must be" in a message."""
 
     @abstractmethod
     def accepts(self, value: Any) -> bool:
-        """Whether the value is such a one."""
+        """Whether the value fulfils the rule."""
 
-    def check(self, value: Any, what: str) -> Any:
-        """The value.
+    def check(self, value: Any, name: str) -> Any:
+        """The value, if the rule accepts it.
 
         Parameters
         ----------
         value : as the user gave it
-        what : how a sentence calls it, such as "RBF: gamma"
+        name : the name of the value in a message, such as "RBF: gamma"
 
         Raises
         ------
         ValueError : where the rule does not accept the value
         """
         if not self.accepts(value):
-            raise ValueError(f"{what} must be {self.words}, got {abbreviated(value)}")
+            raise ValueError(f"{name} must be {self.words}, got {abbreviated(value)}")
         return value
 
 
@@ -51,8 +51,8 @@ class Number(Rule):
     Parameters
     ----------
     least, most : limits that belong to the range
-    above, below : limits that do not
-    why : what else the sentence says, after the range
+    above, below : limits that do not belong to it
+    why : the reason, which the message adds after the range
     """
 
     least: float = -inf
@@ -67,9 +67,9 @@ class Number(Rule):
         high = min(self.most, self.below)
         open_low = self.above == low
         if high < inf:
-            left = "(" if open_low else "["
-            right = ")" if self.below == high else "]"
-            span = f"a number in {left}{low:g}, {high:g}{right}"
+            opening = "(" if open_low else "["
+            closing = ")" if self.below == high else "]"
+            span = f"a number in {opening}{low:g}, {high:g}{closing}"
         elif low > -inf:
             sign = ">" if open_low else ">="
             span = f"a finite number {sign} {low:g}"
@@ -101,8 +101,8 @@ class Whole(Rule):
         return f"an integer in [{self.least}, {self.most}]"
 
     def accepts(self, value: Any) -> bool:
-        whole = isinstance(value, Integral) and not isinstance(value, bool)
-        return whole and self.least <= value and (self.most is None or value <= self.most)
+        is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+        return is_integer and self.least <= value and (self.most is None or value <= self.most)
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ class Instance(Rule):
     Parameters
     ----------
     kind : type
-    name : what such an instance is called, with an example
+    name : the words for such an instance, with an example
     """
 
     kind: type
@@ -196,7 +196,7 @@ class Jobs(Rule):
 
 @dataclass(frozen=True)
 class Generator(Rule):
-    """A source of random numbers as NumPy and scikit-learn know it."""
+    """A random generator of NumPy that scikit-learn accepts."""
 
     words = "a RandomState"
 
@@ -206,7 +206,7 @@ class Generator(Rule):
 
 @dataclass(frozen=True)
 class Folder(Rule):
-    """What a directory is named by."""
+    """The name of a directory, a string or a path."""
 
     words = "the name of a directory"
 
@@ -216,7 +216,7 @@ class Folder(Rule):
 
 @dataclass(frozen=True)
 class AnyOf(Rule):
-    """What one of several rules accepts."""
+    """A value that at least one of several rules accepts."""
 
     rules: tuple[Rule, ...]
 
@@ -229,17 +229,17 @@ class AnyOf(Rule):
 
 
 def listed(words: Sequence[str]) -> str:
-    """The words as a sentence lists alternatives: a, b or c."""
+    """The words as a list of alternatives: a, b or c."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def repeated(names: Iterable[str]) -> str | None:
-    """The first of several names that stands there twice; None where there is none."""
-    seen: set[str] = set()
+    """The first name that occurs twice; None where there is none."""
+    earlier_names: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in earlier_names:
             return name
-        seen.add(name)
+        earlier_names.add(name)
     return None
 
 
@@ -250,16 +250,16 @@ def _with_reason(words: str, why: str) -> str:
 
 
 def shortened(names: Sequence[str], most: int = 5) -> str:
-    """The first of several names, and how many more there are."""
+    """The first names, and the number of the others."""
     words = ", ".join(names[:most])
-    rest = len(names) - most
-    if rest > 0:
-        return f"{words} and {rest} more"
+    remaining = len(names) - most
+    if remaining > 0:
+        return f"{words} and {remaining} more"
     return words
 
 
 def abbreviated(value: Any, most: int = 60) -> str:
-    """The value that a user gave, or an error, as text in one line for a message; cut after so many characters."""
+    """A user's value, or an error, as one line of text for a message; cut after ``most`` characters."""
     text = repr(value) if isinstance(value, str) else str(value)
     text = " ".join(text.split())
     if len(text) <= most:

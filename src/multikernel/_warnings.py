@@ -1,4 +1,4 @@
-"""Warnings that point at the line of the user's code, whatever lies between."""
+"""Warnings that point at the line of the user's code, through all code in between."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Message = tuple[str, type[Warning]]
 
 
 def _folder(package: str) -> str:
-    """Where a package is, without importing it, which takes a second for scikit-learn."""
-    found = find_spec(package)
-    assert found is not None, package
-    assert found.origin is not None, package
-    return str(Path(found.origin).parent) + os.sep
+    """The folder of a package, without importing it, which takes a second for scikit-learn."""
+    spec = find_spec(package)
+    assert spec is not None, package
+    assert spec.origin is not None, package
+    return str(Path(spec.origin).parent) + os.sep
 
 
-# folders of code that no user wrote: this package, and what runs its estimators
+# folders of code that is not the user's: this package, and packages that run its estimators
 _BETWEEN = (
     str(Path(__file__).parent) + os.sep,
     _folder("joblib"),
@@ -39,10 +39,10 @@ class PredictionWarning(UserWarning):
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line outside this package, scikit-learn and joblib, or later where warnings are kept."""
-    kept = _KEPT.get()
-    if kept is not None:
-        kept.append((message, category))
+    """Warn at the innermost line outside this package, scikit-learn and joblib, or later where ``keeping`` collects."""
+    messages = _KEPT.get()
+    if messages is not None:
+        messages.append((message, category))
         return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_BETWEEN):
@@ -50,29 +50,29 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     warnings.warn(message, category, stacklevel=level)
 
 
-def keeping(work: Callable[[], T]) -> tuple[T, list[Message]]:
-    """The result of some work, and its warnings, which the thread that the user waits for is to give."""
-    kept: list[Message] = []
-    token = _KEPT.set(kept)
+def keeping(function: Callable[[], T]) -> tuple[T, list[Message]]:
+    """The result of a function and its warnings, which are collected for the thread that waits for it."""
+    messages: list[Message] = []
+    token = _KEPT.set(messages)
     try:
-        return work(), kept
+        return function(), messages
     finally:
         _KEPT.reset(token)
 
 
 def warn_once(messages: Iterable[Message]) -> None:
-    """Give warnings that were kept, each of them once."""
+    """Give collected warnings, each of them once."""
     for message, category in dict.fromkeys(messages):
         warn_user(message, category)
 
 
 @contextlib.contextmanager
 def each_warning_once() -> Iterator[None]:
-    """Work whose warnings are given when it has ended, each of them once; those of work that fails are dropped."""
-    kept: list[Message] = []
-    token = _KEPT.set(kept)
+    """A context whose warnings are given at its end, each once; after an error they are dropped."""
+    messages: list[Message] = []
+    token = _KEPT.set(messages)
     try:
         yield
     finally:
         _KEPT.reset(token)
-    warn_once(kept)
+    warn_once(messages)

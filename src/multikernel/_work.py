@@ -1,8 +1,8 @@
-"""How much work there is to do, by what limits it.
+"""Amounts of work, by the resource that limits them.
 
-Work is counted in seconds of one thread of the machine on which the constants were measured. Their sum decides between
-ways to solve a problem: it is the same everywhere, so that the same problem is solved by the same way. What a
-forecast reports is the work at the speeds of the user's machine (``banks/speed.py``).
+Work is counted in seconds of one thread of the machine on which the constants were measured. Methods are chosen by the
+sum of these seconds, which is the same on all machines, so that the same problem is solved by the same method.
+Forecasts report the work at the speeds of the user's machine (``banks/speed.py``).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Work:
     algebra : of products and factorisations of matrices
     memory : of passes over stored numbers
     arithmetic : of kernel values that are evaluated
-    steps : of what is done one after the other, on one thread: the steps of a machine, calls
+    steps : of sequential work on one thread: the steps of a machine, calls
     """
 
     algebra: float = 0.0
@@ -32,9 +32,9 @@ class Work:
         return Work(*map(add, astuple(self), astuple(other)))
 
     def __rmul__(self, times: float) -> Work:
-        return Work(*(times * each for each in astuple(self)))
+        return Work(*(times * seconds for seconds in astuple(self)))
 
     @property
     def seconds(self) -> float:
-        """Of the machine that the constants were measured on."""
+        """The sum, in seconds of the machine on which the constants were measured."""
         return float(sum(astuple(self)))

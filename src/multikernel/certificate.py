@@ -1,10 +1,10 @@
-"""How far a solution can be from the optimum: one number, and what it means.
+"""How far a solution can be from the optimum: a number and its kind.
 
-Every certificate of the package is relative to the value of the problem, or to a smaller number where that is known,
+Every certificate of the package is relative to the value of the problem, or to a smaller number where one is known,
 
     duality gap     (upper - bound) / |upper|, with upper >= optimum >= bound: the solution is that close to the optimum
-    stationarity    the same quotient for what other weights could gain to first order, where no bound is known: it is
-                    zero at stationary points, and says nothing about points further away
+    stationarity    the same quotient for the gain of other weights to first order, where no bound is known: it is zero
+                    at stationary points, and says nothing about points further away
 
 A number that is not finite certifies nothing, and never counts as reached.
 """
@@ -20,15 +20,16 @@ import numpy as np
 from multikernel._floats import TINY
 
 Kind = Literal["duality gap", "stationarity"]
-FINEST_GAP = 1e-13  # no solver is asked for a smaller relative gap: values have some fifteen digits
-# What is asked for first, of solutions that are compared, or from which others begin. Samples that a support vector
-# machine of 0.1 or of 1e-3 chooses take as long.
+FINEST_GAP = 1e-13  # the smallest relative gap that a solver is asked for: values have about fifteen digits
+# The tolerance of solutions that are only compared, or from which others begin. With working samples that were chosen
+# by a support vector machine with a tolerance of 0.1 or 1e-3, fits took as long.
 ROUGH = 1e-2
-# Of a tolerance: to so much a problem inside another one is solved. With the whole tolerance some targets ended at
-# three of them in truth (ridge_cv/nearby.py), and scales of twenty columns led to .902 right labels in place of .910.
+# The tolerance of an inner problem, relative to that of the outer one. With the full tolerance some targets ended at an
+# actual gap of three times the tolerance (ridge_cv/nearby.py), and scales of twenty columns had an accuracy of .902
+# instead of .910.
 INNER = 0.1
-# Steps, rounds or problems in a row without progress: then no more follow. Where 0.3 to 20 % of the values of a problem
-# over weights are rounding, 190 more evaluations lowered them by 0.5 % at most.
+# Iterations stop after so many steps, rounds or problems in a row without progress. Where 0.3 to 20 % of the values of
+# a problem over weights are rounding errors, 190 more evaluations lowered them by 0.5 % at most.
 STALLED = 10
 NO_PROGRESS = 0.9  # times the best gap so far: a step or round that leaves a larger one made no progress
 
@@ -38,7 +39,7 @@ def relative(excess: float, value: float, floor: float = 0.0) -> float:
 
     Parameters
     ----------
-    excess : float, what the value may be too large by
+    excess : float, by how much the value may be too large
     value : float
     floor : float >= 0, a value that counts as zero
     """
@@ -74,7 +75,7 @@ class Certificate:
 
     @classmethod
     def stationarity(cls, gain: float, value: float) -> Certificate:
-        """The stationarity of a point with this value, where other weights gain so much to first order."""
+        """The stationarity of a point with this value, where other weights gain ``gain`` to first order."""
         return cls("stationarity", relative(gain, value))
 
     def reached(self, tol: float) -> bool:
@@ -86,7 +87,7 @@ class Certificate:
 
 
 def worst(certificates: Iterable[Certificate]) -> Certificate:
-    """The largest of several certificates; a stationarity where one of them is, since a gap says more."""
-    found = list(certificates)
-    stationary = [each for each in found if each.kind == "stationarity"]
-    return max(stationary or found, key=lambda each: (np.isnan(each.value), each.value))
+    """The largest of several certificates; a stationarity if there is one, since it is weaker than a gap."""
+    all_certificates = list(certificates)
+    stationary = [certificate for certificate in all_certificates if certificate.kind == "stationarity"]
+    return max(stationary or all_certificates, key=lambda certificate: (np.isnan(certificate.value), certificate.value))

@@ -1,18 +1,18 @@
-"""Duality gaps by feasible pairs: the bounds that every certificate of the package is made of.
+"""Duality gaps by feasible pairs: the bounds from which all certificates of the package are computed.
 
-The problem. Weights theta live in a closed convex set D with a convex penalty r, and variables A (coefficients of a
-machine) in a convex set of their own:
+The problem. Weights theta are in a closed convex set D with a convex penalty r, and variables A (coefficients of a
+machine) are in another convex set:
 
     P* = min_{theta in D} P(theta),    P(theta) = max_A L(theta, A),    L(theta, A) = g(A) - f(theta, A) + r(theta),
 
-g concave, f(theta, A) = tr A'K(theta)A >= 0 what the kernels contribute.
+with g concave, and f(theta, A) = tr A'K(theta)A >= 0 the contribution of the kernels.
 
-The pair. Any theta in D and any feasible A, found by whatever algorithm, enclose the optimum,
+The pair. Any theta in D and any feasible A, from any algorithm, enclose the optimum,
 
     P(theta)  >=  P*  >=  D(A) = min_{theta in D} L(theta, A),
 
-since min max >= max min: nothing is assumed of the algorithm, of its tolerances, or of its having converged. Upper
-values need P at theta, that is a primal value of the machine; bounds need D at A, which has four forms.
+since min max >= max min: nothing is assumed about the algorithm, its tolerances or its convergence. Upper values need P
+at theta, which is a primal value of the machine; bounds need D at A, which has four forms.
 
 1. Where f is linear in theta, f = theta'q(A), the minimum over theta is a Fenchel conjugate (``dual_value``):
 
@@ -30,13 +30,13 @@ values need P at theta, that is a primal value of the machine; bounds need D at 
        F(z) >= F(x) - max_z F'(x)'(x - z) - (z - x)'C(z - x) / 2,
 
    a sum over the coordinates (``fall_in_box``). It is also the gap of a support program at its variables, and where F
-   is not convex it is the measure of stationarity that takes C for all that curves F. Over a simplex the maximum with
+   is not convex it is the measure of stationarity that assumes no curvature except C. Over a simplex the maximum with
    C = 0 is at a corner (``fall_in_simplex``).
 
 4. Where L is not convex in theta but f lies below its tangent in powers of theta (``procedures/hidden_convexity``):
    the tangent takes the place of f in 1. or 2.
 
-The relative gap is (upper - bound) / |upper|, or relative to a smaller number where that is known (``certificate.py``).
+The relative gap is (upper - bound) / |upper|, or relative to a smaller number where one is known (``certificate.py``).
 
 Rounding. A form b'K b of a positive semi-definite K in floating point errs by no more than a few
 
@@ -44,8 +44,8 @@ Rounding. A form b'K b of a positive semi-definite K in floating point errs by n
 
 because |K_ij| <= (K_ii K_jj)^(1/2) (``form_rounding``). A bound is lowered by it, so that it holds as computed.
 
-Which pair is feasible, and how it is found, stands where it is made: the interior point method's in
-``procedures/interior/method.py``, those of machines at given weights in ``problem.py``.
+Why a pair is feasible is explained where it is computed: for the interior point method in
+``procedures/interior/method.py``, for machines at given weights in ``problem.py``.
 
 R. T. Rockafellar (1970), Convex analysis, sections 12, 31 and 36; M. Frank and P. Wolfe (1956) for the third form.
 """

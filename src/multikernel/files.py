@@ -16,43 +16,43 @@ from typing import Any
 
 from multikernel._rules import abbreviated
 
-_HERE = f"{zlib.crc32(platform.node().encode()):08x}"  # tells machines that share a folder apart
-_NAMED = 50  # characters of a file's name in the name of its temporary file, which must not be too long for the system
+_HERE = f"{zlib.crc32(platform.node().encode()):08x}"  # distinguishes machines that share a folder
+_NAMED = 50  # characters of a file's name in that of its temporary file, whose length the system limits
 
 
-def path_of(given: Any, what: str) -> Path:
-    """The path that a user gives.
+def path_of(file_name: Any, argument: str) -> Path:
+    """The path of a name that a user gives.
 
     Parameters
     ----------
-    given : str or path-like
-    what : how a sentence calls it, such as "save: path"
+    file_name : str or path-like
+    argument : the name of the argument in a message, such as "save: path"
 
     Raises
     ------
     TypeError : where it is neither a string nor a path
     ValueError : where no file can have that name
     """
-    name = os.fspath(given) if isinstance(given, os.PathLike) else given
+    name = os.fspath(file_name) if isinstance(file_name, os.PathLike) else file_name
     if not isinstance(name, str):
         raise TypeError(
-            f"{what} must be the name of a file or directory, a string or a pathlib.Path; got "
-            f"{abbreviated(given)} of type {type(given).__name__}"
+            f"{argument} must be the name of a file or directory, a string or a pathlib.Path; got "
+            f"{abbreviated(file_name)} of type {type(file_name).__name__}"
         )
     if not name:
-        raise ValueError(f"{what} is an empty string; give the name of a file or directory")
+        raise ValueError(f"{argument} is an empty string; give the name of a file or directory")
     try:
         os.lstat(name)
     except (ValueError, OSError) as error:
         if isinstance(error, ValueError):  # a NUL, or half of a surrogate pair
-            raise ValueError(f"{what} is {name!a}, which holds a character that no file's name may hold") from None
+            raise ValueError(f"{argument} is {name!a}, which holds a character that no file's name may hold") from None
         if error.errno == errno.ENAMETOOLONG:
-            raise ValueError(f"{what} is {abbreviated(name)}, which is too long for the name of a file") from None
+            raise ValueError(f"{argument} is {abbreviated(name)}, which is too long for the name of a file") from None
     return Path(name)
 
 
 def check_writable(path: Path) -> None:
-    """OSError where the file could not be written: called before the work whose result it will hold."""
+    """OSError where the file could not be written; called before the work whose result will be written to it."""
     if path.name == "-":
         raise OSError(
             "cannot write '-': it is no name of a file; give one, or leave it out where results may be printed"
@@ -74,10 +74,10 @@ def check_writable(path: Path) -> None:
 
 
 def _target(path: Path) -> Path:
-    """The file that a path leads to; OSError where links lead back to themselves."""
+    """The file to which a path leads; OSError where links form a circle."""
     try:
         return path.resolve()
-    except (RuntimeError, OSError) as error:  # of Python up to 3.12, and later
+    except (RuntimeError, OSError) as error:  # up to Python 3.12, and in later versions
         if isinstance(error, OSError) and error.errno != errno.ELOOP:
             raise
         raise OSError(f"cannot write {path}: it is a link that leads back to itself; give the name of a file") from None
@@ -85,9 +85,9 @@ def _target(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A name to write to, which takes the place of a file, and its mode, when all went well; else nothing is left.
+    """A temporary file, which after success replaces the file of this path and takes its mode; otherwise it is removed.
 
-    A link stays a link: the file that it names is replaced. OSError where that is not possible.
+    A link remains a link: the file to which it leads is replaced. OSError where that is not possible.
     """
     check_writable(path)
     path = path.resolve()
@@ -105,15 +105,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def _clear_what_was_left(path: Path) -> None:
-    """Remove what killed processes of this machine left behind when they wrote the file."""
-    for left in path.parent.glob(f".{glob.escape(path.name[:_NAMED])}.{_HERE}-*-*"):
-        process = left.name.rsplit("-", 2)[1]
+    """Remove the temporary files of this path that killed processes of this machine left behind."""
+    for leftover in path.parent.glob(f".{glob.escape(path.name[:_NAMED])}.{_HERE}-*-*"):
+        process = leftover.name.rsplit("-", 2)[1]
         if process.isdigit() and not _runs(int(process)):
-            left.unlink(missing_ok=True)
+            leftover.unlink(missing_ok=True)
 
 
 def _runs(process: int) -> bool:
-    """Whether a process is there; taken for granted where a look would end it, as on Windows."""
+    """Whether a process runs; True where the check itself would end the process, as on Windows."""
     if os.name != "posix":
         return True
     try:
@@ -126,7 +126,7 @@ def _runs(process: int) -> bool:
 
 
 def _reach_the_disk(path: Path) -> None:
-    """Wait until a file is on the disk, so that no loss of power leaves its name with half of its content."""
+    """Wait until a file is on the disk, so that a power failure cannot leave it with part of its content."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 

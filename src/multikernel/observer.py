@@ -1,7 +1,7 @@
 """The progress of an iterative method, and its listeners.
 
-An observer hears of every step of one problem. A listener hears of all problems of a fit, with the time left; it is
-estimated from the certificates, whose logarithm falls about evenly with time.
+An observer is called after every step of one problem. A listener is called for all problems of a fit, with the
+remaining time. This is estimated from the certificates, whose logarithm falls about linearly with time.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ Observer = Callable[[Event], object]
 
 
 def silent(event: Event) -> None:
-    """The observer of a method that nobody watches."""
+    """An observer that does nothing."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Where a fit is.
+    """The progress of a fit.
 
     Parameters
     ----------
     estimator : str, the name of its class
-    problem, problems : int, which of how many problems, counted from 1
+    problem, problems : int, the number of this problem, counted from 1, and the number of all problems
     step : int, steps taken on this problem
     certificate : reached so far
-    tol : float, the certificate asked for
+    tol : float, the requested certificate
     seconds : float, since this problem began
-    first : float, the largest certificate's value so far, which is that of the first steps
+    first : float, the largest certificate so far, which is that of the first steps
     """
 
     estimator: str
@@ -83,14 +83,14 @@ class Progress:
 
     @property
     def seconds_left(self) -> float | None:
-        """Until this problem is solved, if its certificates go on falling as they did; None where they did not."""
+        """The seconds until this problem is solved, if certificates continue to fall; None where they did not fall."""
         if self.part > 0.0:
             return self.seconds * (1.0 - self.part) / self.part
         return None
 
     @property
     def summary(self) -> str:
-        """How far it is, in a word or two."""
+        """The progress in a word or two."""
         return f"{self.certificate.kind} {self.certificate.value:.0e}"
 
     @property
@@ -100,24 +100,24 @@ class Progress:
         return self.summary
 
     def __str__(self) -> str:
-        which = f" {self.problem}/{self.problems}" if self.problems > 1 else ""
-        left = ""
+        problem_number = f" {self.problem}/{self.problems}" if self.problems > 1 else ""
+        remaining = ""
         if self.seconds_left is not None:
-            left = f", about {self.seconds_left:.1f} s left"
+            remaining = f", about {self.seconds_left:.1f} s left"
         return (
-            f"{self.estimator}{which}: step {self.step}, {self.certificate.kind} {self.certificate.value:.1e} "
-            f"(asked {self.tol:.0e}), {self.seconds:.1f} s{left}"
+            f"{self.estimator}{problem_number}: step {self.step}, {self.certificate.kind} {self.certificate.value:.1e} "
+            f"(asked {self.tol:.0e}), {self.seconds:.1f} s{remaining}"
         )
 
 
 @dataclass(frozen=True)
 class Reading(Progress):
-    """Where a pass over rows is; the value of its certificate is the part that is left.
+    """The progress of a pass over rows; the value of its certificate is the remaining part.
 
     Parameters
     ----------
-    rows : int, how many are done
-    known : int or None, how many there are
+    rows : int, the rows that are done
+    known : int or None, the number of all rows, where it is known
     pace : float, rows per second
     """
 
@@ -127,29 +127,29 @@ class Reading(Progress):
 
     @property
     def part(self) -> float:
-        """The part of the rows that is done."""
+        """The share of the rows that are done."""
         if self.known:
             return min(1.0, self.rows / self.known)
         return 0.0
 
     @property
     def seconds_left(self) -> float | None:
-        """Until the last row, at this pace."""
+        """The seconds until the last row, at this pace."""
         if self.known and self.pace > 0.0:
             return (self.known - self.rows) / self.pace
         return None
 
     @property
     def summary(self) -> str:
-        """How far it is, in a word or two."""
+        """The progress in a word or two."""
         return f"{self.rows:,} rows"
 
     def __str__(self) -> str:
-        of = f" of {self.known:,}" if self.known else ""
-        left = ""
+        total = f" of {self.known:,}" if self.known else ""
+        remaining = ""
         if self.seconds_left is not None:
-            left = f", about {self.seconds_left:.0f} s left"
-        return f"{self.estimator}: {self.rows:,}{of} rows, {self.pace:,.0f} rows per second{left}"
+            remaining = f", about {self.seconds_left:.0f} s left"
+        return f"{self.estimator}: {self.rows:,}{total} rows, {self.pace:,.0f} rows per second{remaining}"
 
 
 Listener = Callable[[Progress], object]

@@ -1,8 +1,8 @@
-"""The outer problem of kernel learning, and its certificate, written once.
+"""The outer problem of kernel learning, and its certificate.
 
     min_{theta in D}  J(K(theta)) + r(theta),        J(K) = max_a L(a, K)
 
-The combination says how theta makes K, the machine solves the inner problem, the domain holds theta and its penalty r.
+The combination defines K(theta), the machine solves the inner problem, and the domain is the set D with its penalty r.
 J is decreasing in K with dJ/dK = -A A', A the factor of the inner solution, so with the scores
 
     q = d/dtheta tr A'K(theta)A,        d/dtheta (J + r) = -q + r'(theta)
@@ -38,7 +38,7 @@ class Evaluation:
     Parameters
     ----------
     theta : array (d,)
-    value : float, J(K(theta)) + r(theta) at the inner solution found, which is not above the true one
+    value : float, J(K(theta)) + r(theta) by the inner solution, at most the true value
     upper : float, at least the true value at theta
     bound : float, at most the optimum of the problem; -inf where K is not linear in theta
     stationarity : float >= 0, h(q) - (theta'q - r(theta))
@@ -58,7 +58,7 @@ class Evaluation:
 
     @property
     def certificate(self) -> Certificate:
-        """The duality gap where a bound is known, else the stationarity and what the inner gap may add to it."""
+        """The duality gap where a bound is known, otherwise the stationarity, to which the inner gap is added."""
         if np.isfinite(self.bound):
             return Certificate.gap(self.upper, self.bound)
         return Certificate.stationarity(self.stationarity + self.upper - self.value, self.upper)
@@ -70,17 +70,17 @@ class Problem:
 
     Parameters
     ----------
-    bank : the kernels on the training set; certificates hold for the matrices that it stores, and for the kernels
-        themselves where these are stored in single precision and it is ``bank.unrounded()``, as estimators see to
-    combination : how theta makes a kernel of them; a power of degree 1 is the sum
+    bank : the kernels on the training set; certificates hold for the matrices that it stores. Estimators pass
+        ``bank.unrounded()`` where matrices are stored in single precision, so that they hold for the kernels themselves
+    combination : the kernel of each theta; a power of degree 1 becomes the sum
     machine : the inner problem
-    domain : where theta lives, with its penalty
-    target : array (n,) or (n, t), as the machine wants it
-    sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
+    domain : the set of theta, with its penalty
+    target : array (n,) or (n, t), in the form that the machine takes
+    sample_weight : array (n,), the factor of each sample's loss; 1 if not given
 
     Raises
     ------
-    TypeError : where a part is not of its kind, such as the name of a domain in place of a Domain
+    TypeError : where an argument has another type, such as the name of a domain in place of a Domain
     ValueError : for a bank of distances where kernels are combined, and the reverse
     """
 
@@ -107,7 +107,7 @@ class Problem:
 
     @property
     def size(self) -> int:
-        """How many parameters theta has."""
+        """The number of parameters, the length of theta."""
         return self.combination.n_parameters(self.bank)
 
     def start(self) -> Array:
@@ -115,7 +115,7 @@ class Problem:
         return self.domain.start(self.size)
 
     def feasible(self, start: Array) -> Array:
-        """A start of the user's, moved into the domain; ValueError for another length or for NaN."""
+        """A user's start, moved into the domain; ValueError for another length or for NaN."""
         theta = np.asarray(start, dtype=float)
         if theta.shape != (self.size,):
             raise ValueError(f"start has shape {theta.shape}, the problem has {self.size} parameters")
@@ -125,7 +125,7 @@ class Problem:
         return self.domain.feasible(theta)
 
     def minimal(self, theta: Array) -> Array:
-        """theta where the parameters of kernels that are zero, which change nothing, are as small as they can be."""
+        """theta with the least possible parameters of kernels that are zero, which do not change K."""
         idle = self.combination.idle(self.bank)
         if idle.any() and not idle.all():
             return self.domain.minimal(theta, idle)
@@ -137,8 +137,8 @@ class Problem:
         Parameters
         ----------
         theta : array (d,), feasible
-        warm : ``warm`` of an earlier solution, to start from
-        machine : the problem's machine with another tolerance; the problem's own by default
+        warm : ``warm`` of an earlier solution, from which to start
+        machine : the problem's machine with another tolerance; by default ``self.machine``
 
         Raises
         ------
@@ -150,9 +150,9 @@ class Problem:
         penalty = self.domain.penalty(theta)
         inner = float(theta @ q)
         support = self.domain.support(q)
-        # as J >= 0, a part of a plane below J is below it, too: one that the domain bounds where it does not the whole
-        part = self.domain.finite_part(q) if self.machine.nonnegative else 1.0
-        plane = dual_value(part * (dual.value + inner), part * q, self.domain)
+        # J >= 0, so any fraction of a plane below J is also below J: a fraction is used whose support is finite
+        finite_factor = self.domain.finite_part(q) if self.machine.nonnegative else 1.0
+        plane = dual_value(finite_factor * (dual.value + inner), finite_factor * q, self.domain)
         return Evaluation(
             theta=theta,
             value=dual.value + penalty,
@@ -165,7 +165,7 @@ class Problem:
         )
 
 
-def _check_part(name: str, part: object, kind: type, example: str) -> None:
-    """TypeError where a part of the problem is not of its kind."""
-    if not isinstance(part, kind):
-        raise TypeError(f"Problem: {name} must be a {kind.__name__} such as {example}, got {abbreviated(part)}")
+def _check_part(name: str, component: object, kind: type, example: str) -> None:
+    """TypeError where a component of the problem has another type."""
+    if not isinstance(component, kind):
+        raise TypeError(f"Problem: {name} must be a {kind.__name__} such as {example}, got {abbreviated(component)}")

@@ -1,9 +1,9 @@
-"""Numbers that decide how long a fit takes, beside the benchmark that measured them.
+"""Numbers that determine how long a fit takes, with the benchmarks that measured them.
 
-A number stands here where another processor, another BLAS or another amount of memory would make another value better:
-sizes from which one way is faster than another, tiles that fit into a cache, seconds of one operation; and the counts
-of steps that forecasts multiply these with. Another value leaves an answer within its tolerance; only the automatic
-estimators choose by forecasts on how many samples they learn. What an algorithm needs to be right stands beside the
+This file has the numbers that depend on the processor, the BLAS or the memory: sizes from which one method is faster
+than another, tiles that fit into a cache, seconds of one operation; and the counts of steps with which forecasts
+multiply these. Other values change answers only within their tolerance, except that the automatic estimators choose the
+number of samples by forecasts. Constants on which the correctness of an algorithm depends are defined with the
 algorithm.
 
     python benchmarks/tuning.py NAME [--values 500,1000,2000]     times the fits that a number decides on, at its value
