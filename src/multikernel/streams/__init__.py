@@ -1,18 +1,18 @@
-"""Samples that are read piece by piece, again and again: files larger than memory, arrays, whatever yields chunks.
+"""Samples that are read piece by piece, again and again: files larger than memory, arrays, generators.
 
-source.py        what a source is: chunks of rows, with their place
+source.py        the interface of a source: chunks of rows, with their place
 arrays.py        arrays, data frames and .npy files
 frames.py        files of rows with named columns: target, weight and features
 parquet.py       Parquet files, their types of columns kept
-missing.py       which words say that a value is not known
+missing.py       the words for a missing value
 encoding.py      the encoding of a text file
 first_row.py     whether a CSV file begins with the names of its columns
-records.py       the rows of a CSV file, for chunks and for whole tables: delimiters, what is refused
+records.py       the rows of a CSV file, for chunks and for whole tables: delimiters, and errors in rows
 csv.py           CSV files
 dask.py          arrays, data frames and pieces of Dask, which workers of a cluster read
-pieces.py        chunks that another program makes
-survey.py        one look at all rows: how many, which classes, a sample of them
-predictions.py   what a model says of a source, chunk by chunk, and in a file
+pieces.py        chunks that a function yields
+survey.py        the number of all rows, the classes, and a sample of rows
+predictions.py   the predictions for a source, chunk by chunk, and in a file
 """
 
 from multikernel._memory import available_memory

@@ -1,6 +1,6 @@
 """Arrays, data frames, CSR matrices and .npy files as a source.
 
-A file is mapped into memory again for every chunk, and its rows are copied: pages of earlier chunks do not stay.
+A file is mapped into memory again for every chunk, and its rows are copied, so that pages of earlier chunks are freed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ArraySource(Source):
     ----------
     X : array, CSR matrix, data frame, or path of a .npy file, (n, p)
     y : array or path, (n,) or (n, t); None where there is no target
-    weight : array or path, (n,); None where all rows count alike
+    weight : array or path, (n,); None where all rows have the same weight
     memory, checkpoint, every : as in ``Source``
     """
 
@@ -39,21 +39,21 @@ class ArraySource(Source):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        shapes = {name: _shape(name, each) for name, each in {"X": self.X, **self._given}.items()}
+        shapes = {name: _shape(name, values) for name, values in {"X": self.X, **self._named_values}.items()}
         if len(shapes["X"]) != 2:
-            raise ValueError(f"streams.arrays: X must have rows and columns, got {_described(self.X)}")
+            raise ValueError(f"streams.arrays: X must have rows and columns, got {_description(self.X)}")
         flat = next((name for name, shape in shapes.items() if not shape), None)
         if flat is not None:
-            given = _described(getattr(self, flat))
-            raise ValueError(f"streams.arrays: {flat} must have an entry for each row of X, got {given}")
+            description = _description(getattr(self, flat))
+            raise ValueError(f"streams.arrays: {flat} must have an entry for each row of X, got {description}")
         lengths = {name: shape[0] for name, shape in shapes.items()}
-        check_rows(*self._given.items())
+        check_rows(*self._named_values.items())
         if len(set(lengths.values())) > 1:
             raise ValueError(f"rows do not fit: {', '.join(f'{name} has {n}' for name, n in lengths.items())}")
 
     @property
-    def _given(self) -> dict[str, Given]:
-        return {name: each for name in ("X", "y", "weight") if (each := getattr(self, name)) is not None}
+    def _named_values(self) -> dict[str, Given]:
+        return {name: values for name in ("X", "y", "weight") if (values := getattr(self, name)) is not None}
 
     @property
     def columns(self) -> int:
@@ -65,13 +65,15 @@ class ArraySource(Source):
 
     @property
     def identity(self) -> str:
-        return "; ".join(_identity(each) for each in self._given.values())
+        return "; ".join(_identity(values) for values in self._named_values.values())
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
         file = str(self.X) if isinstance(self.X, str | Path) else ""
         for first in range(start, self.rows, height):
-            part = slice(first, first + height)
-            yield Chunk(_rows(self.X, part), _some(self.y, part), _some(self.weight, part), first, file, first)
+            rows = slice(first, first + height)
+            yield Chunk(
+                _rows(self.X, rows), _optional_rows(self.y, rows), _optional_rows(self.weight, rows), first, file, first
+            )
 
 
 def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> ArraySource:
@@ -97,50 +99,52 @@ def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> A
     1500
     """
     if is_sparse(X):
-        X = X.tocsr()  # of which rows are taken
+        X = X.tocsr()  # rows of CSR matrices can be sliced
     return ArraySource(X=X, y=y, weight=weight, **options)
 
 
-def _open(given: Given) -> Any:
-    if isinstance(given, str | Path):
-        return np.load(given, mmap_mode="r")
-    return given
+def _open(array_or_path: Given) -> Any:
+    if isinstance(array_or_path, str | Path):
+        return np.load(array_or_path, mmap_mode="r")
+    return array_or_path
 
 
-def _shape(name: str, given: Given) -> tuple[int, ...]:
+def _shape(name: str, array_or_path: Given) -> tuple[int, ...]:
     try:
-        opened = _open(given)
+        opened = _open(array_or_path)
     except (EOFError, ValueError) as error:
-        raise ValueError(f"streams.arrays: {name} is the file {given}, which is no .npy file ({error})") from None
+        raise ValueError(
+            f"streams.arrays: {name} is the file {array_or_path}, which is no .npy file ({error})"
+        ) from None
     return tuple(opened.shape if hasattr(opened, "shape") else np.shape(opened))
 
 
-def _described(given: Given) -> str:
-    shape = _shape("X", given)
+def _description(array_or_path: Given) -> str:
+    shape = _shape("X", array_or_path)
     if shape:
         return f"shape {shape}"
-    return f"{abbreviated(given)} of type {type(given).__name__}"
+    return f"{abbreviated(array_or_path)} of type {type(array_or_path).__name__}"
 
 
-def _rows(given: Given, part: slice) -> Any:
-    opened = _open(given)
+def _rows(array_or_path: Given, rows: slice) -> Any:
+    opened = _open(array_or_path)
     if hasattr(opened, "iloc"):
-        return opened.iloc[part]
+        return opened.iloc[rows]
     if is_sparse(opened):
-        return opened[part]
-    return np.array(opened[part])
+        return opened[rows]
+    return np.array(opened[rows])
 
 
-def _some(given: Given, part: slice) -> Array | None:
-    if given is None:
+def _optional_rows(array_or_path: Given, rows: slice) -> Array | None:
+    if array_or_path is None:
         return None
-    return np.asarray(_rows(given, part))
+    return np.asarray(_rows(array_or_path, rows))
 
 
-def _identity(given: Given) -> str:
-    if isinstance(given, str | Path):
-        about = Path(given).stat()
-        return f"{Path(given).resolve()} {about.st_size} {about.st_mtime_ns}"
-    from multikernel.persistence.digest import digest  # imports scikit-learn, which files do without
+def _identity(array_or_path: Given) -> str:
+    if isinstance(array_or_path, str | Path):
+        about = Path(array_or_path).stat()
+        return f"{Path(array_or_path).resolve()} {about.st_size} {about.st_mtime_ns}"
+    from multikernel.persistence.digest import digest  # imports scikit-learn, which sources of files do not need
 
-    return digest(given)
+    return digest(array_or_path)

@@ -1,7 +1,7 @@
 """CSV files as a source; needs pandas.
 
-Columns are numbers or strings as the first rows say, and stay what they are: a later cell that is no number is refused
-with its row, which is counted as a spreadsheet shows it, the names of the columns being row 1.
+The first rows determine whether a column has numbers or strings: a later cell that is no number is refused in a message
+with its row. Rows are numbered as in a spreadsheet, with the names of the columns in row 1.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.streams.records import Record, Records
 from multikernel.streams.source import Chunk
 from multikernel.tables.numerals import Numerals, numbers_in, written_in
 
-_LOOKED_AT = 10_000  # rows that say what a column holds: less than a second of reading, and rare cells among them
+_LOOKED_AT = 10_000  # rows that determine the type of a column: read in less than a second, and enough for rare cells
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,10 +44,10 @@ class CSVSource(FrameSource):
 
     @cached_property
     def _first(self) -> Records:
-        found = Records.of(self.files[0], self.delimiter)
-        for note in found.notes:
-            warn_user(f"{found.path}: {note}")
-        return found
+        records = Records.of(self.files[0], self.delimiter)
+        for note in records.notes:
+            warn_user(f"{records.path}: {note}")
+        return records
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class CSVSource(FrameSource):
 
     @cached_property
     def _numerals(self) -> dict[str, Numerals | None]:
-        """How the numbers of each column are written, by the first rows; None for a column of strings."""
+        """The format of the numbers of each column, by the first rows; None for a column of strings."""
         cells = [row for _, row in islice(self._first, _LOOKED_AT)]
         columns = zip(*cells, strict=True) if cells else ([] for _ in self.names)
         comma = True if self.decimal == "," else None
@@ -73,7 +73,7 @@ class CSVSource(FrameSource):
         return f"{super().identity} {self._first.delimiter!r} {self.decimal!r}"
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        before = 0  # rows of earlier files, and of this one
+        rows_read = 0  # rows of earlier files, and of this one
         for file in self.files:
             if file == self.files[0]:
                 records = self._first
@@ -83,12 +83,14 @@ class CSVSource(FrameSource):
             if missing:
                 raise ValueError(f"{file} lacks the column {min(missing)!r}, which {self.files[0]} has")
             rows = iter(records)
-            while part := list(islice(rows, height)):
-                before += len(part)
-                if before > start:
-                    part = part[max(0, start - (before - len(part))) :]
-                    chunk = self.chunk_of(self._frame(file, records.names, part), before - len(part), file, part[0][0])
-                    yield replace(chunk, numbers=[number for number, _ in part])
+            while block := list(islice(rows, height)):
+                rows_read += len(block)
+                if rows_read > start:
+                    block = block[max(0, start - (rows_read - len(block))) :]
+                    chunk = self.chunk_of(
+                        self._frame(file, records.names, block), rows_read - len(block), file, block[0][0]
+                    )
+                    yield replace(chunk, numbers=[number for number, _ in block])
 
     def _frame(self, file: Path, names: Sequence[str], rows: Sequence[Record]) -> Any:
         """Some rows as a data frame."""
@@ -140,5 +142,5 @@ def csv(
     if delimiter is not None and not (isinstance(delimiter, str) and len(delimiter) == 1):
         raise ValueError(f"streams.csv: delimiter must be one character or None, got {abbreviated(delimiter)}")
     Choice((".", ",")).check(decimal, "streams.csv: decimal")
-    given = {"target": names_of(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}
-    return CSVSource(files=paths_of(files, "*.csv*"), **given, **plain_options(options))
+    column_options = {"target": names_of(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}
+    return CSVSource(files=paths_of(files, "*.csv*"), **column_options, **plain_options(options))

@@ -1,8 +1,8 @@
-"""Rows on a cluster of Dask: arrays, data frames or delayed pieces, which workers read and sum up where these are.
+"""Rows on a cluster of Dask: arrays, data frames or delayed pieces, which workers read and sum up where they are.
 
-Dask's scheduler runs everything: a part is a task, results are merged as a tree, and the parts of a worker that is lost
-are made again by another. What makes features of samples goes to each worker once; what comes back is as large as the
-sums, whatever the number of rows.
+Dask's scheduler runs everything: each part is a task, results are merged as a tree, and the parts of a worker that is
+lost are computed again by another. The function of the chunks is sent to each worker once; the results that return are
+as large as the sums, for any number of rows.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ _WARNED = "1GB"  # Dask warns where a task is larger; features of many kernels t
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class DaskSource(Source):
-    """Rows in parts, each of which a task makes.
+    """Rows in parts, each of which is the result of a task.
 
     Parameters
     ----------
     parts : delayed objects of Dask, each the X of some rows, or a piece (X, y) or (X, y, weight)
-    targets, weights : delayed objects of the same rows; None where pieces hold these, or there are none
+    targets, weights : delayed objects of the same rows; None where pieces contain them, or there are none
     target : name of the column, or names of the columns, that are the target of data frames; None for none
-    known : how many rows each part has; None where that has to be counted
-    width : how many features a row has; None to take it from the first part
-    client : dask.distributed.Client; by default the one that is connected, and threads of this process without any
+    known : the number of rows of each part; None where they have to be counted
+    width : the number of features of a row; None to take it from the first part
+    client : dask.distributed.Client; by default the connected one, or threads of this process without one
     memory : as in ``Source``, for each task
     """
 
@@ -53,13 +53,16 @@ class DaskSource(Source):
 
     @cached_property
     def _pieces(self) -> list[Any]:
-        """A delayed Chunk for each part."""
+        """A delayed Chunk of each part."""
         from dask import delayed
 
         none = (None,) * len(self.parts)
-        with_all = zip(self.parts, self.targets or none, self.weights or none, strict=True)
-        made = delayed(_piece, pure=False)
-        return [made(part, y, weight, self.target, f"part {k}") for k, (part, y, weight) in enumerate(with_all)]
+        parts_with_targets = zip(self.parts, self.targets or none, self.weights or none, strict=True)
+        piece_task = delayed(_piece, pure=False)
+        return [
+            piece_task(part, y, weight, self.target, f"part {k}")
+            for k, (part, y, weight) in enumerate(parts_with_targets)
+        ]
 
     @cached_property
     def _sizes(self) -> tuple[int, ...]:
@@ -88,12 +91,12 @@ class DaskSource(Source):
         return str(tokenize(self.parts, self.targets, self.weights))
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        """Part after part, each brought to this process."""
+        """Chunks of one part after the other, each of which is transferred to this process."""
         first = 0
         for piece, size in zip(self._pieces, self._sizes, strict=True):
             if first + size > start:
-                whole = replace(self._computed([piece])[0], first=first)
-                yield from _cut(whole.after(max(0, start - first)), height)
+                chunk = replace(self._computed([piece])[0], first=first)
+                yield from _blocks(chunk.after(max(0, start - first)), height)
             first += size
 
     @property
@@ -103,32 +106,33 @@ class DaskSource(Source):
     # -- work on the cluster -------------------------------------------------------------------------------------------
 
     def over(self, work: Callable[[Iterator[Chunk]], T], merge: Callable[[T, T], T]) -> T:
-        """What ``work`` returns for all rows, made for each part where it is, and merged as a tree."""
+        """The result of ``work`` for all rows: computed for each part where it is, and merged as a tree."""
         from dask import delayed
 
         if not self.parts:
             raise ValueError("streams.dask: there is no part of rows")
-        both = delayed(_merged, pure=False)
-        left = self._of_parts(_worked, work)
-        while len(left) > 1:
-            left = [both(merge, left[k : k + _BRANCHES]) for k in range(0, len(left), _BRANCHES)]
-        found: T = self._computed(left)[0]
-        return found
+        merge_task = delayed(_merged, pure=False)
+        tasks = self._of_parts(_applied, work)
+        while len(tasks) > 1:
+            tasks = [merge_task(merge, tasks[k : k + _BRANCHES]) for k in range(0, len(tasks), _BRANCHES)]
+        result: T = self._computed(tasks)[0]
+        return result
 
     def mapped(self, work: Callable[[Chunk], T]) -> Iterator[T]:
-        """What ``work`` returns for each chunk, in order; only this comes to this process."""
-        for found in self._computed(self._of_parts(_each, work)):
-            yield from found
+        """The result of ``work`` for each chunk, in order; only results are transferred to this process."""
+        for results in self._computed(self._of_parts(_mapped_blocks, work)):
+            yield from results
 
-    def _of_parts(self, function: Callable[..., Any], work: Any) -> list[Any]:
-        """A task for each part: a function of the work, the part, the number of its first row, and the chunks' rows."""
+    def _of_parts(self, function: Callable[..., Any], shared_argument: Any) -> list[Any]:
+        """A task for each part: ``function`` of the shared argument, the part, its first row and the chunks' height."""
         from dask import delayed
 
-        shared = delayed(work, traverse=False, pure=False)  # one object of the graph, which goes to each worker once
-        made = delayed(function, pure=False)
+        # one object of the graph, which is sent to each worker once
+        shared = delayed(shared_argument, traverse=False, pure=False)
+        task = delayed(function, pure=False)
         firsts = np.cumsum([0, *self._sizes]).tolist()
         height = self.height
-        return [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
+        return [task(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
         import dask
@@ -150,8 +154,8 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     y : Dask array (n,) or (n, t), or an array; for data frames the name of the target's column, names of several, or a
         Dask series of the same partitions
     weight : Dask array (n,), or an array, of weights >= 0; for data frames a Dask series; 1 by default
-    **options : ``client``, the dask.distributed.Client that works, by default the one that is connected; and
-        ``memory``, as in ``Source``, for each task
+    **options : ``client``, a dask.distributed.Client, by default the connected one; and ``memory``, as in ``Source``,
+        for each task
 
     Raises
     ------
@@ -168,7 +172,7 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
     (1000, 3)
     """
     if hasattr(X, "npartitions") and hasattr(X, "columns"):
-        named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
+        named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(name, str) for name in y))
         parts = _partitions(X, X.npartitions, "X")
         if weight is None:
             weights = None
@@ -176,21 +180,23 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
             weights = _partitions(weight, X.npartitions, "the weights")
         if named:
             return DaskSource(parts=parts, target=y, weights=weights, **options)
-        own = _partitions(y, X.npartitions, "the target")
-        return DaskSource(parts=parts, targets=own, weights=weights, **options)
+        target_parts = _partitions(y, X.npartitions, "the target")
+        return DaskSource(parts=parts, targets=target_parts, weights=weights, **options)
     if hasattr(X, "chunks") and hasattr(X, "to_delayed"):
         if X.ndim != 2:
             raise ValueError(f"streams.dask: X must have the shape (n, p), got {X.ndim} axes; use X.reshape(-1, 1)")
         if len(X.chunks[1]) > 1:
             X = X.rechunk({1: -1})
         sizes = X.chunks[0]
-        known = None
+        known_sizes = None
         if not any(np.isnan(size) for size in sizes):
-            known = tuple(map(int, sizes))
+            known_sizes = tuple(map(int, sizes))
         parts = tuple(X.to_delayed()[:, 0])
         targets = None if y is None else _beside(y, X, "y")
         weights = None if weight is None else _beside(weight, X, "weight")
-        return DaskSource(parts=parts, targets=targets, weights=weights, known=known, width=int(X.shape[1]), **options)
+        return DaskSource(
+            parts=parts, targets=targets, weights=weights, known=known_sizes, width=int(X.shape[1]), **options
+        )
     if isinstance(X, list | tuple) and X and all(hasattr(part, "dask") and hasattr(part, "key") for part in X):
         if weight is not None:
             raise ValueError("streams.dask: delayed pieces hold their weights themselves, (X, y, weight)")
@@ -202,32 +208,32 @@ def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSourc
 
 
 def as_source(X: Any, y: Any = None, weight: Any = None) -> tuple[Any, Any]:
-    """X and y as a fit takes them: an array or a data frame of Dask is a source, which holds its target."""
-    known = type(X).__module__.startswith(("dask.", "dask_expr.")) and hasattr(X, "to_delayed")
-    if known:
+    """X and y for a fit: an array or a data frame of Dask becomes a source, which contains its target."""
+    is_dask = type(X).__module__.startswith(("dask.", "dask_expr.")) and hasattr(X, "to_delayed")
+    if is_dask:
         return dask(X, y, weight), None
     return X, y
 
 
-def _partitions(given: Any, count: int, what: str) -> tuple[Any, ...]:
-    """The partitions of a data frame, or of what has the same ones.
+def _partitions(collection: Any, count: int, name: str) -> tuple[Any, ...]:
+    """The partitions of a data frame, or of a collection with the same partitions.
 
-    They stay as they are: of a graph that Dask optimises, several may become one, and others of a target than of its
-    data frame. Columns that nothing needs are not read all the same.
+    The graph is not optimised: this might merge partitions, and different ones for a target than for its data frame.
+    Columns that are not needed are nevertheless not read, because the expression is simplified.
     """
-    had = getattr(given, "npartitions", None)
-    if had != count:
-        found = f"it is of type {type(given).__name__}"
-        if had:
-            found = f"it has {had}"
-        raise ValueError(f"streams.dask: {what} must have the {count} partitions of the data frame; {found}")
-    needed = given.simplify() if hasattr(given, "simplify") else given
+    partition_count = getattr(collection, "npartitions", None)
+    if partition_count != count:
+        description = f"it is of type {type(collection).__name__}"
+        if partition_count:
+            description = f"it has {partition_count}"
+        raise ValueError(f"streams.dask: {name} must have the {count} partitions of the data frame; {description}")
+    needed = collection.simplify() if hasattr(collection, "simplify") else collection
     delayed = needed.to_delayed(optimize_graph=False)
     return tuple(delayed if isinstance(delayed, list) else delayed.ravel())  # of a series, or of an array
 
 
 def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:
-    """Blocks of a vector, or of a matrix of targets, that are of the same rows as those of X."""
+    """The blocks of a vector, or of a matrix of targets, with the same rows as the blocks of X."""
     import dask.array as da
 
     values = da.asarray(values)
@@ -248,7 +254,7 @@ def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:
 
 
 def _connected() -> Any:
-    """The client that this process is connected by; None where there is none."""
+    """The client by which this process is connected to a cluster; None without one."""
     try:
         from distributed import get_client
     except ImportError:
@@ -259,7 +265,7 @@ def _connected() -> Any:
         return None
 
 
-# -- what workers do ---------------------------------------------------------------------------------------------------
+# -- functions that workers call ---------------------------------------------------------------------------------------
 
 
 def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
@@ -268,12 +274,12 @@ def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
         part.check_lengths(f"streams.dask: {name}")
         return part
     if isinstance(part, tuple):
-        part, y, *more = part
-        weight = more[0] if more else None
+        part, y, *weights = part
+        weight = weights[0] if weights else None
     if hasattr(part, "columns") and target is not None:
         several = not isinstance(target, str)
         names = list(target) if several else [target]
-        missing = [each for each in names if each not in part.columns]
+        missing = [name for name in names if name not in part.columns]
         if missing:
             raise ValueError(f"streams.dask: the data frame has no column {missing[0]!r}")
         y = part[names if several else target]
@@ -293,24 +299,24 @@ def _width(chunk: Chunk) -> int:
     return int(chunk.X.shape[1])
 
 
-def _cut(chunk: Chunk, height: int) -> Iterator[Chunk]:
-    """Some rows of a chunk at a time."""
+def _blocks(chunk: Chunk, height: int) -> Iterator[Chunk]:
+    """Blocks of a chunk's rows."""
     for start in range(0, len(chunk), height):
-        part = chunk.after(start).head(height)
-        part.check_target()
-        yield part
+        block = chunk.after(start).head(height)
+        block.check_target()
+        yield block
 
 
-def _worked(work: Callable[[Iterator[Chunk]], T], chunk: Chunk, first: int, height: int) -> T:
-    return work(_cut(replace(chunk, first=first), height))
+def _applied(work: Callable[[Iterator[Chunk]], T], chunk: Chunk, first: int, height: int) -> T:
+    return work(_blocks(replace(chunk, first=first), height))
 
 
-def _each(work: Callable[[Chunk], T], chunk: Chunk, first: int, height: int) -> list[T]:
-    return [work(each) for each in _cut(replace(chunk, first=first), height)]
+def _mapped_blocks(work: Callable[[Chunk], T], chunk: Chunk, first: int, height: int) -> list[T]:
+    return [work(block) for block in _blocks(replace(chunk, first=first), height)]
 
 
-def _merged(merge: Callable[[T, T], T], found: list[T]) -> T:
-    return reduce(merge, found)
+def _merged(merge: Callable[[T, T], T], results: list[T]) -> T:
+    return reduce(merge, results)
 
 
 __all__ = ["DaskSource", "as_source", "dask"]

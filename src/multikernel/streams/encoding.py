@@ -34,7 +34,7 @@ def encoding_of(path: Path, opened: Opener) -> str:
 
 @lru_cache(maxsize=1024)
 def _encoding(path: Path, opened: Opener, changed: int, size: int) -> str:
-    """The same of a file that was changed at a time and has a size: each pass over its rows asks again."""
+    """The encoding, cached until the time of change or the size differs: each pass over the rows asks for it."""
     with opened(path) as file:
         if file.peek(2).startswith(_UTF16):  # type: ignore[attr-defined]
             return "utf-16"
@@ -53,7 +53,7 @@ def _encoding(path: Path, opened: Opener, changed: int, size: int) -> str:
 
 
 def _is_windows(path: Path, opened: Opener) -> bool:
-    """Whether what is no UTF-8 can be Windows-1252: not where most signs beyond ASCII are UTF-8, which is damaged."""
+    """Whether text that is no UTF-8 can be Windows-1252: it is damaged UTF-8 where most characters beyond ASCII are."""
     decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
     escaped = beyond = 0
     with opened(path) as file:

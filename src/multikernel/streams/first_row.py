@@ -1,6 +1,6 @@
 """Whether the first row of a CSV file has the names of its columns, or is a sample like the others.
 
-Names of columns may be numbers, too: positions, years, wavelengths. They are in order then, and cells of a sample
+Names of columns may also be numbers: positions, years, wavelengths. Such names are in order, and cells of a sample
 mostly are not.
 """
 
@@ -14,7 +14,7 @@ from math import isnan, nan
 from multikernel.streams.missing import is_missing
 from multikernel.tables.numerals import as_float
 
-_LONG = 8  # numbers that are in order by chance once in 20,000 rows: 2 / 8!
+_LONG = 8  # so many numbers are in order by chance once in 20,000 rows: 2 / 8!
 _YEARS = (1800, 2200)
 _DIGITS = re.compile(r"\d+")
 
@@ -25,19 +25,19 @@ def is_sample(first: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     Parameters
     ----------
     first : its cells
-    rows : some of the rows behind it, which are as long
+    rows : some of the rows after it
     """
     if not rows or any(len(row) != len(first) for row in rows):
         return False
     numbers = []
     for cell, column in zip(first, zip(*rows, strict=True), strict=True):
-        known = [other for other in column if not is_missing(other)]
+        known_cells = [other for other in column if not is_missing(other)]
         value = _number(cell)
         if not isnan(value):
             numbers.append(value)
-            if any(isnan(_number(other)) for other in known):
+            if any(isnan(_number(other)) for other in known_cells):
                 return False
-        elif not is_missing(cell) and not _is_like(cell, known):
+        elif not is_missing(cell) and not _is_like(cell, known_cells):
             return False
     return bool(numbers) and not (len(numbers) == len(first) and _may_be_names(numbers))
 
@@ -55,19 +55,19 @@ def _number(cell: str) -> float:
 
 
 def _is_like(cell: str, column: Sequence[str]) -> bool:
-    """Whether a word occurs in its column again, or is made like the others, as dates and codes are."""
+    """Whether a word occurs in its column again, or has the same pattern of digits, as dates and codes have."""
     if cell in column:
         return True
-    form = _DIGITS.sub("0", cell)
-    return form != cell and bool(column) and all(_DIGITS.sub("0", other) == form for other in column)
+    pattern = _DIGITS.sub("0", cell)
+    return pattern != cell and bool(column) and all(_DIGITS.sub("0", other) == pattern for other in column)
 
 
 def _may_be_names(numbers: Sequence[float]) -> bool:
-    """Whether numbers are in such an order as names of columns are."""
+    """Whether numbers are in an order that is usual for names of columns."""
     steps = [later - earlier for earlier, later in pairwise(numbers)] or [nan]
     ordered = all(step > 0 for step in steps) or all(step < 0 for step in steps)
-    whole = all(number == int(number) for number in numbers)
-    if not ordered or not whole:
+    are_integers = all(number == int(number) for number in numbers)
+    if not ordered or not are_integers:
         return ordered and len(numbers) >= _LONG
     if all(_YEARS[0] <= number <= _YEARS[1] for number in numbers):
         return True

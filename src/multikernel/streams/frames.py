@@ -1,4 +1,4 @@
-"""Files whose rows are data frames with a column for the target: what Parquet files and CSV files have in common."""
+"""Files whose rows are data frames with a column for the target: the common part of Parquet and CSV files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FrameSource(Source):
     ----------
     files : the files, one after the other; or a directory
     target : name of a column, or several; None where there is none
-    weight : name of a column; None where all rows count alike
+    weight : name of a column; None where all rows have the same weight
     features : names of columns; by default all others whose name does not begin with an underscore
     memory, checkpoint, every : as in ``Source``
     """
@@ -46,13 +46,13 @@ class FrameSource(Source):
 
         Raises
         ------
-        ValueError : where a column that was named is not there or was named twice
+        ValueError : where a named column does not exist or was named twice
         """
         names = self.names
         named = [*self._beside, *(self.features or ())]
-        known = set(names)
+        existing = set(names)
         for name in named:
-            if name not in known:
+            if name not in existing:
                 raise ValueError(f"{self.files[0]} has no column {name!r}; it has {shortened(names, 20)}")
         twice = repeated(named)
         if twice is not None:
@@ -70,7 +70,7 @@ class FrameSource(Source):
 
     @property
     def _beside(self) -> list[str]:
-        """The names of the columns beside the features: targets and weight."""
+        """The names of the columns that are no features: targets and weight."""
         if self.weight is None:
             return self.targets
         return [*self.targets, self.weight]
@@ -108,7 +108,7 @@ class FrameSource(Source):
 
 
 def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
-    """The files that a user means.
+    """The existing files of a path, a directory or several paths.
 
     Raises
     ------
@@ -120,33 +120,33 @@ def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
         several = list(files)
     else:
         several = [files]
-    found: list[Path] = []
-    for each in (path_of(file, "streams: files") for file in several):
-        found += sorted(each.glob(pattern)) if each.is_dir() else [each]
-    absent = [each for each in found if not each.is_file()]
+    paths: list[Path] = []
+    for path in (path_of(file, "streams: files") for file in several):
+        paths += sorted(path.glob(pattern)) if path.is_dir() else [path]
+    absent = [path for path in paths if not path.is_file()]
     if absent:
         raise FileNotFoundError(f"there is no file {absent[0]}")
-    if not found:
+    if not paths:
         folder = Path(str(several[0])) if several else Path()
         raise FileNotFoundError(f"there is no file {folder / pattern}")
-    return tuple(found)
+    return tuple(paths)
 
 
-def names_of(given: Any, what: str = "target") -> Any:
-    """The names of columns that a user gives: None, one name or several.
+def names_of(column_names: Any, argument: str = "target") -> Any:
+    """The names of columns as a user gives them, None, one name or several; several as a tuple.
 
     Raises
     ------
     TypeError : where it is neither a name nor a list
     ValueError : for an empty list
     """
-    if given is None or isinstance(given, str):
-        return given
-    if not isinstance(given, Iterable):
-        raise TypeError(f"{what} must be the name of a column or a list of names, got {abbreviated(given)}")
-    names = tuple(given)
+    if column_names is None or isinstance(column_names, str):
+        return column_names
+    if not isinstance(column_names, Iterable):
+        raise TypeError(f"{argument} must be the name of a column or a list of names, got {abbreviated(column_names)}")
+    names = tuple(column_names)
     if not names:
-        raise ValueError(f"{what} is an empty list: name a column, or leave {what} out")
+        raise ValueError(f"{argument} is an empty list: name a column, or leave {argument} out")
     return names
 
 

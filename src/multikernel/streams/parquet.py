@@ -16,7 +16,7 @@ from multikernel.streams.source import Chunk
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ParquetSource(FrameSource):
-    """Rows of Parquet files; they are counted from 0, as libraries do."""
+    """Rows of Parquet files, numbered from 0 as in libraries."""
 
     @cached_property
     def _schema(self) -> Any:
@@ -43,14 +43,14 @@ class ParquetSource(FrameSource):
 
     def _of_file(self, file: Path, before: int, start: int, height: int) -> Iterator[Chunk]:
         opened = _opened(file)
-        own = opened.schema_arrow
+        schema = opened.schema_arrow
         for name in self.read:
-            if name not in own.names or _kind(own.field(name).type) != _kind(self._schema.field(name).type):
-                found = "is missing"
-                if name in own.names:
-                    found = f"is of type {own.field(name).type}"
+            if name not in schema.names or _kind(schema.field(name).type) != _kind(self._schema.field(name).type):
+                fault = "is missing"
+                if name in schema.names:
+                    fault = f"is of type {schema.field(name).type}"
                 raise ValueError(
-                    f"{file}: column {name!r} {found}, and in {self.files[0]} it is of type "
+                    f"{file}: column {name!r} {fault}, and in {self.files[0]} it is of type "
                     f"{self._schema.field(name).type}: write all files with the same types"
                 )
         sizes = [opened.metadata.row_group(g).num_rows for g in range(opened.num_row_groups)]
@@ -65,22 +65,22 @@ class ParquetSource(FrameSource):
                 yield chunk.after(max(0, start - (row - len(chunk))))
 
 
-def _kind(of: Any) -> Any:
-    """What a column of a type holds: numbers of any width are the same, and so are strings."""
+def _kind(data_type: Any) -> Any:
+    """The kind of a column's type: numbers of any width are one kind, and so are strings."""
     import pyarrow as pa
 
-    if pa.types.is_integer(of) or pa.types.is_floating(of):
+    if pa.types.is_integer(data_type) or pa.types.is_floating(data_type):
         return "numbers"
-    if pa.types.is_string(of) or pa.types.is_large_string(of):
+    if pa.types.is_string(data_type) or pa.types.is_large_string(data_type):
         return "strings"
-    return of
+    return data_type
 
 
 def _readable(batches: Iterator[Any], opened: Any, file: Path, names: list[str]) -> Iterator[Any]:
     """The batches; ValueError with the row group and the column that cannot be read."""
     try:
         yield from batches
-    except (OSError, ValueError) as error:  # those of pyarrow are among them
+    except (OSError, ValueError) as error:  # base classes of pyarrow's errors
         bad = next(
             (
                 f"row group {group}, column {name!r}"
@@ -129,6 +129,6 @@ def _opened(file: Path) -> Any:
             "pip install 'multikernel[streams]'"
         ) from None
     try:
-        return pq.ParquetFile(file, pre_buffer=False)  # which would keep all that was read until the file is closed
+        return pq.ParquetFile(file, pre_buffer=False)  # buffers would be kept until the file is closed
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file} is no Parquet file, or is cut off ({str(error).splitlines()[0]})") from None

@@ -1,4 +1,4 @@
-"""Chunks that another program makes, as a source: those of a generator, of a data base, of a cluster."""
+"""Chunks that a function yields, as a source: those of a generator, a data base or a cluster."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PieceSource(Source):
 
     def _pieces(self) -> Iterator[Chunk]:
         first = 0
-        known = ""
+        first_form = ""
         for k, piece in enumerate(self.make()):
             name = f"{self.name or 'piece'} {k}"
             if isinstance(piece, Chunk):
@@ -51,9 +51,9 @@ class PieceSource(Source):
                 chunk = _chunk(piece, first, name)
             chunk.check_lengths(f"streams.pieces: {name}")
             form = _form(chunk)
-            if known and form != known:
-                raise ValueError(f"streams.pieces: {name} has {form}, and the pieces before have {known}")
-            known = form
+            if first_form and form != first_form:
+                raise ValueError(f"streams.pieces: {name} has {form}, and the pieces before have {first_form}")
+            first_form = form
             yield chunk
             first += len(chunk)
 
@@ -67,19 +67,19 @@ class PieceSource(Source):
 
     @property
     def identity(self) -> str:
-        from multikernel.persistence.digest import digest  # imports scikit-learn, which files do without
+        from multikernel.persistence.digest import digest  # imports scikit-learn, which sources of files do not need
 
         return f"{self.name} {self.columns} {digest(self._first.X, self._first.y, self._first.weight)}"
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        """As they come: their size is up to the function that yields them."""
+        """Chunks as the function yields them, of any height."""
         for chunk in self._pieces():
             if chunk.first + len(chunk) > start:
                 yield chunk.after(max(0, start - chunk.first))
 
 
 def _form(chunk: Chunk) -> str:
-    """What all pieces have to have alike, in words."""
+    """The properties that all pieces must share, in words."""
     target = "no target"
     if chunk.y is not None:
         target = "one target" if chunk.y.ndim == 1 else f"a matrix of {chunk.y.shape[1]} targets"
@@ -88,16 +88,17 @@ def _form(chunk: Chunk) -> str:
 
 def _chunk(piece: Any, first: int, name: str) -> Chunk:
     """The rows of a piece (X, y) or (X, y, weight)."""
-    found = type(piece).__name__
+    description = type(piece).__name__
     if isinstance(piece, tuple | list):
         if len(piece) in (2, 3):
             X, y, *weights = piece
             weight = weights[0] if weights else None
-            own = None if weight is None else np.asarray(weight, dtype=float)
-            return Chunk(X, None if y is None else np.asarray(y), own, first, name)
-        found += f" of {len(piece)}"
+            weight_array = None if weight is None else np.asarray(weight, dtype=float)
+            return Chunk(X, None if y is None else np.asarray(y), weight_array, first, name)
+        description += f" of {len(piece)}"
     raise ValueError(
-        f"streams.pieces: {name} must be (X, y) or (X, y, weight), with y=None where there is no target; got a {found}"
+        f"streams.pieces: {name} must be (X, y) or (X, y, weight), with y=None where there is no target; "
+        f"got a {description}"
     )
 
 

@@ -1,4 +1,4 @@
-"""What a model says of the rows of a source: chunk by chunk, or in a file that is written whole or not at all."""
+"""Predictions for the rows of a source: chunk by chunk, or in a file that is written completely or not at all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from multikernel.streams.source import Chunk, Source
 from multikernel.tables.numerals import as_float
 
 Method = Literal["predict", "decision_function", "predict_proba"]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # characters with which a formula of a spreadsheet begins
 
 
 def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[Array]:
@@ -80,7 +80,7 @@ def write_predictions(model: Any, source: Source, path: str | Path, method: Meth
     model : a fitted estimator
     source : Source, with or without a target
     path : a CSV file, with a column "prediction" (or one for each value of a row), or a Parquet file; a file of that
-        name is replaced, when all went well
+        name is replaced after all predictions succeeded
     method : as in ``predict``
 
     Raises
@@ -119,11 +119,11 @@ def _columns(values: Array, names: list[str]) -> dict[str, Array]:
     return dict(zip(names, values.T, strict=True))
 
 
-def _csv(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
+def _csv(path: Path, predictions: Iterator[Array], names: list[str]) -> Iterator[int]:
     import pandas as pd
 
     with path.open("w", newline="", encoding="utf-8") as file:
-        for k, values in enumerate(parts):
+        for k, values in enumerate(predictions):
             columns: dict[str, Any] = _columns(values, names)
             if values.dtype.kind not in "biuf":
                 columns = {name: [harmless(value) for value in column.tolist()] for name, column in columns.items()}
@@ -132,19 +132,19 @@ def _csv(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
 
 
 def harmless(value: Any) -> Any:
-    """A text that a spreadsheet would run as a formula gets an apostrophe; a number such as -1.5 stays."""
+    """A value for a spreadsheet: text that would be run as a formula gets an apostrophe; numbers do not change."""
     if isinstance(value, str) and value.startswith(_FORMULA) and isnan(as_float(value)):
         return f"'{value}"
     return value
 
 
-def _parquet(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
+def _parquet(path: Path, predictions: Iterator[Array], names: list[str]) -> Iterator[int]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     writer: Any = None
     try:
-        for values in parts:
+        for values in predictions:
             table = pa.table({name: pa.array(list(column)) for name, column in _columns(values, names).items()})
             writer = writer or pq.ParquetWriter(path, table.schema)
             writer.write_table(table)
@@ -155,7 +155,7 @@ def _parquet(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[i
 
 
 def without_sums(model: Any) -> Any:
-    """A fitted model without the sums over its samples: its file is smaller, and ``partial_fit`` cannot go on from it.
+    """A copy of a model without the sums over its samples: its file is smaller, but ``partial_fit`` cannot continue.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The rows of a CSV file, one after the other: compression, encoding and delimiter are inferred from the file.
 
-A row has as many cells as there are names of columns, or the file is refused with the row. Lines without any cell are
-no rows, and neither are rows of empty cells at the end. Rows are counted as a spreadsheet shows them: the names of the
-columns are row 1.
+Every row must have as many cells as there are names of columns; otherwise an error names the row. Lines without any
+cell are not rows, and neither are rows of empty cells at the end. Rows are numbered as in a spreadsheet: the names of
+the columns are row 1.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ _KINDS = {
     b"[{": "is JSON; write it as CSV",
     b"[[": "is JSON; write it as CSV",
 }
-_HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
-Record = tuple[int, list[str]]  # the number of a row, as a spreadsheet shows it, and its cells
+_HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line that names the delimiter; not a row
+Record = tuple[int, list[str]]  # the number of a row, as in a spreadsheet, and its cells
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,9 @@ class Records:
     ----------
     path : the file
     delimiter : the character between cells
-    names : list of str, of the columns
-    headed : bool, whether row 1 has the names; else they are made
-    notes : tuple of str, what was unusual, and may have been meant otherwise
+    names : list of str, the names of the columns
+    headed : bool, whether row 1 has the names; otherwise they are generated
+    notes : tuple of str, remarks about unusual contents that may be mistakes
     """
 
     path: Path
@@ -78,14 +78,14 @@ class Records:
 
         Raises
         ------
-        ValueError : where it is damaged, no text or no CSV, or a column has no name, that of another, or one with a
-            control character
+        ValueError : where the file is damaged, no text or no CSV, or a column has no name, the name of another column,
+            or a name with a control character
         """
         with _lines(path) as lines:
             hint, text = _without_hint(lines)
-            first = _some(text)
-            found = delimiter or hint or _delimiter("".join(first))
-            header = next(_rows(path, chain(first, text), found), None)
+            first = _first_lines(text)
+            separator = delimiter or hint or _delimiter("".join(first))
+            header = next(_rows(path, chain(first, text), separator), None)
         if header is None:
             raise ValueError(f"{path} is empty; a row of column names was expected")
         names = header[1]
@@ -94,21 +94,21 @@ class Records:
             notes.append(
                 "the text was read as Windows-1252, since it is not UTF-8; save it as 'CSV UTF-8' if it is not"
             )
-        names, headed, said = _named(names, first, found)
-        return cls(path, found, cls.checked_names(path, names), headed, (*notes, *said))
+        names, headed, said = _header(names, first, separator)
+        return cls(path, separator, cls.checked_names(path, names), headed, (*notes, *said))
 
     @staticmethod
     def checked_names(path: Path, cells: Sequence[str]) -> list[str]:
-        """The names of columns that a file has, without what cannot be seen in them.
+        """The names of a file's columns, without invisible characters.
 
         Parameters
         ----------
         path : the file
-        cells : its names as they are written
+        cells : the names as they are written in the file
 
         Raises
         ------
-        ValueError : where a column has no name, that of another, or one with a control character
+        ValueError : where a column has no name, the name of another column, or a name with a control character
         """
         names = [plain_name(cell) for cell in cells]
         check_header(path, names)
@@ -127,11 +127,11 @@ class Records:
 
 
 def _rows(path: Path, lines: Iterator[str], delimiter: str, headed: bool = True) -> Iterator[Record]:
-    """The number and the cells of each row that is not blank; the first one may have the names of the columns."""
+    """The number and the cells of each row that is not blank; with ``headed`` the first has the names of columns."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     names: list[str] = []
-    held: list[Record] = []  # rows of empty cells, which do not count at the end of the file
-    number = blank = 0  # of this row, and of the last line without a cell
+    pending: list[Record] = []  # rows of empty cells, which do not count at the end of the file
+    number = blank = 0  # the numbers of this row, and of the last line without a cell
 
     def where() -> str:
         return f"row {number}" + (f" (line {reader.line_num})" if reader.line_num != number else "")
@@ -156,11 +156,11 @@ def _rows(path: Path, lines: Iterator[str], delimiter: str, headed: bool = True)
                 )
             if headed and cells == names and len(names) > 1:
                 raise ValueError(f"{path}: {where()} repeats the names of the columns; delete the line")
-            held.append((number, cells))
+            pending.append((number, cells))
             if any(cells):
                 names = names or cells
-                yield from held
-                held = []
+                yield from pending
+                pending = []
     except csv.Error as error:
         advice = "close every quoted cell, and double a quote in one"
         if "field limit" in str(error):
@@ -173,7 +173,7 @@ def _count(cells: list[str]) -> str:
 
 
 def _advice(cells: list[str], names: list[str], delimiter: str) -> str:
-    """What to do about a row that is not as long as the names."""
+    """Advice about a row that is longer or shorter than the names."""
     if len(cells) > len(names):
         return f"put a cell that holds the delimiter {delimiter!r} in double quotes"
     return f"write the delimiter {delimiter!r} also before empty cells, and a cell of several lines in double quotes"
@@ -185,15 +185,15 @@ def _lines(path: Path) -> Iterator[Iterator[str]]:
     try:
         with _opened(path) as file:
             start = file.peek(16)[:16]  # type: ignore[attr-defined]
-            for sign, what in _KINDS.items():
+            for sign, message in _KINDS.items():
                 if start.startswith(sign):
-                    raise ValueError(f"{path} {what}")
+                    raise ValueError(f"{path} {message}")
             with io.TextIOWrapper(file, encoding_of(path, _opened), newline="") as text:
                 yield _checked(path, text)
     except UnicodeDecodeError as error:
         raise ValueError(_no_text(path, error)) from None
     except (EOFError, zlib.error, zipfile.BadZipFile, lzma.LZMAError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:  # the file is not there, or may not be read
+        if isinstance(error, OSError) and error.errno is not None:  # the file does not exist, or may not be read
             raise
         raise ValueError(f"{path} is damaged or cut off ({error}); copy it again, or give the file inside it") from None
 
@@ -222,7 +222,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _no_text(path: Path, error: UnicodeDecodeError) -> str:
-    """The sentence about a file that is no text in its encoding."""
+    """The message about a file that is not text in its encoding."""
     utf16 = error.encoding.startswith("utf-16")
     with _opened(path) as file:
         if utf16:
@@ -235,7 +235,7 @@ def _no_text(path: Path, error: UnicodeDecodeError) -> str:
 
 
 def _is_text(line: bytes) -> bool:
-    """Whether a line is UTF-8 without the sign of what could not be decoded."""
+    """Whether a line is UTF-8 without the replacement character of failed decoding."""
     try:
         return "\ufffd" not in line.decode()
     except UnicodeDecodeError:
@@ -243,7 +243,7 @@ def _is_text(line: bytes) -> bool:
 
 
 def _without_hint(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
-    """The delimiter that Excel's line about it names, empty where there is no such line, and the lines without it."""
+    """The delimiter that Excel's first line names, empty without such a line, and the other lines."""
     first = next(lines, "")
     hint = _HINT.fullmatch(first)
     if hint and hint[1] in DELIMITERS:
@@ -251,37 +251,37 @@ def _without_hint(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     return ("", chain([first], lines))
 
 
-def _some(lines: Iterator[str]) -> list[str]:
-    """The first lines, from which the delimiter is inferred: 50, or fewer of more than a megabyte, two at least."""
-    found: list[str] = []
+def _first_lines(lines: Iterator[str]) -> list[str]:
+    """The first lines, from which the delimiter is inferred: 50, or at least two where they exceed a megabyte."""
+    first_lines: list[str] = []
     size = 0
     for line in islice(lines, 50):
-        found.append(line)
+        first_lines.append(line)
         size += len(line)
-        if size > 1 << 20 and len(found) > 1:
+        if size > 1 << 20 and len(first_lines) > 1:
             break
-    return found
+    return first_lines
 
 
 def _delimiter(text: str) -> str:
-    """The delimiter that splits row 1 and splits the most rows alike; the more cells the better."""
+    """The delimiter that splits the most rows into as many cells as row 1, at least two; of equal ones that of more."""
 
     def fitness(delimiter: str) -> tuple[float, int]:
-        widths = [len(cells) for cells in _first(text, delimiter)]
+        widths = [len(cells) for cells in _readable_rows(text, delimiter)]
         if not widths or widths[0] < 2:
             return 0.0, 0
         return widths.count(widths[0]) / len(widths), widths[0]
 
     best = max(DELIMITERS, key=fitness)
     for other in DELIMITERS:
-        rows = list(_first(text, other))
+        rows = list(_readable_rows(text, other))
         if other != best == "," and fitness(other)[0] == 1.0 and all(map(are_numbers, rows)):
-            return other  # the commas stand before decimals
+            return other  # the commas are decimal commas
     return best
 
 
-def _named(names: list[str], lines: Sequence[str], delimiter: str) -> tuple[list[str], bool, list[str]]:
-    """The names of the columns, whether row 1 has them, and what is to be said of it.
+def _header(names: list[str], lines: Sequence[str], delimiter: str) -> tuple[list[str], bool, list[str]]:
+    """The names of the columns, whether row 1 has them, and remarks about it.
 
     Parameters
     ----------
@@ -289,17 +289,17 @@ def _named(names: list[str], lines: Sequence[str], delimiter: str) -> tuple[list
     lines : the first lines of the file
     delimiter : between cells
     """
-    rows = [[cell.strip() for cell in row] for row in _first("".join(lines), delimiter)][1:]
+    rows = [[cell.strip() for cell in row] for row in _readable_rows("".join(lines), delimiter)][1:]
     notes = []
     if len(names) == 1 and _of_spaces([names, *rows]):
         notes.append("the table has one column; if spaces separate its cells, write commas in their place")
     if _names_are_quoted(lines, delimiter):
         return names, True, notes
     if is_sample(names, [row for row in rows if any(row)]):
-        made = [f"column_{k}" for k in range(1, 1 + len(names))]
-        called = made[0] if len(made) == 1 else f"{made[0]} to {made[-1]}"
+        column_names = [f"column_{k}" for k in range(1, 1 + len(names))]
+        called = column_names[0] if len(column_names) == 1 else f"{column_names[0]} to {column_names[-1]}"
         notes.append(f"row 1 is a sample, so columns are called {called}; if it has the names, write them in words")
-        return made, False, notes
+        return column_names, False, notes
     if are_numbers(names):
         notes.append(
             "row 1 was read as the names of the columns, which are numbers; if it is a sample, write a row of names "
@@ -309,20 +309,20 @@ def _named(names: list[str], lines: Sequence[str], delimiter: str) -> tuple[list
 
 
 def _names_are_quoted(lines: Sequence[str], delimiter: str) -> bool:
-    """Whether all cells of row 1 are in quotes, and not those of each other row: then they are names."""
+    """Whether all cells of row 1 are in quotes, but not those of all other rows: then they are names."""
     cell = r'"(?:[^"]|"")*"'
     row = re.compile(rf"\ufeff?{cell}(?:{re.escape(delimiter)}{cell})*\s*")
     return row.fullmatch(lines[0]) is not None and not all(row.fullmatch(line) for line in lines[1:])
 
 
 def _of_spaces(rows: list[list[str]]) -> bool:
-    """Whether each row of one cell has as many words as the others, and several."""
+    """Whether all rows have the same number of words, and more than one, in their first cell."""
     counts = {len(row[0].split()) for row in rows if row}
     return len(counts) == 1 and counts.pop() > 1
 
 
-def _first(text: str, delimiter: str) -> Iterator[list[str]]:
-    """Some rows, up to the first that is not CSV."""
+def _readable_rows(text: str, delimiter: str) -> Iterator[list[str]]:
+    """The rows of a text, up to the first that is not CSV."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
         yield from (cells for cells in rows if cells)

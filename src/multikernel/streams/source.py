@@ -1,7 +1,7 @@
-"""A source of samples: chunks of rows that can be read again and again, each of which knows its place.
+"""A source of samples: chunks of rows that can be read repeatedly, each with its place in the source.
 
-A chunk is never larger than 1/64 of the memory that the source is given; the rest is left to what reads it. Rows have
-numbers, counted from 0 over all files, so that a pass can begin where another one was cut off.
+A chunk takes at most 1/64 of the memory of the source; the remaining memory is for the features and sums made from it.
+Rows are numbered from 0 over all files, so that a pass can continue where another one was interrupted.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _UNITS = {
     "mib": 2.0**20,
     "gib": 2.0**30,
 }
-_FEWEST_BYTES = 1e8  # that a fit takes: libraries that read files take as much
-_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are: what is made of a row may have thousands of numbers
+_FEWEST_BYTES = 1e8  # the least memory of a fit: libraries that read files take as much
+_MOST_ROWS = 1 << 16  # of a chunk, however few its columns are: the features of a row may be thousands of numbers
 
 
 @dataclass(frozen=True, eq=False)
 class Chunk:
-    """Some rows.
+    """Some consecutive or selected rows of a source.
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class Chunk:
     y : array (r,) or (r, t); None where the source has no target
     weight : array (r,) >= 0, weights of the samples; None where all are 1
     first : int, the number of the first row in the source
-    file : str, the file or the part that it is from; empty for arrays
-    row : int, what the first row is called there
-    numbers : sequence of int, what each row is called there; None where they follow on the first one
+    file : str, the file or the part that the rows are from; empty for arrays
+    row : int, the number of the first row in this file
+    numbers : sequence of int, the number of each row in this file; None where they are consecutive
     """
 
     X: Any
@@ -63,58 +63,58 @@ class Chunk:
         return int(self.X.shape[0])
 
     def place(self, i: int) -> str:
-        """Where row i of the chunk is, as a sentence begins."""
+        """The place of row i of the chunk, as the beginning of a message."""
         number = self.row + i if self.numbers is None else self.numbers[i]
         if self.file:
             return f"{self.file}, row {number}"
         return f"row {number}"
 
     def after(self, rows: int) -> Chunk:
-        """Without its first rows."""
+        """The chunk without its first rows."""
         return replace(self.part(slice(rows, None)), first=self.first + rows, row=self.row + rows)
 
     def head(self, rows: int) -> Chunk:
-        """Its first rows."""
+        """The first rows of the chunk."""
         return self.part(slice(rows))
 
-    def part(self, kept: slice | Array) -> Chunk:
-        """Some of its rows, whose numbers in the source are not changed."""
-        X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
-        y, weight = (part_of(each, kept) for each in (self.y, self.weight))
+    def part(self, rows: slice | Array) -> Chunk:
+        """Some rows of the chunk, with their numbers in the source."""
+        X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+        y, weight = (part_of(values, rows) for values in (self.y, self.weight))
         if self.numbers is None:
-            every: Sequence[int] = range(self.row, self.row + len(self))
+            all_numbers: Sequence[int] = range(self.row, self.row + len(self))
         else:
-            every = self.numbers
-        if isinstance(kept, slice):
-            numbers = every[kept]
+            all_numbers = self.numbers
+        if isinstance(rows, slice):
+            numbers = all_numbers[rows]
         else:
-            numbers = np.asarray(every)[kept].tolist()
+            numbers = np.asarray(all_numbers)[rows].tolist()
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
     def check_lengths(self, where: str) -> None:
-        """ValueError where X has no rows and columns, or what stands beside it has another number of rows.
+        """ValueError where X has no rows and columns, or y or the weights have another number of rows.
 
-        ``where`` is the beginning of the sentence.
+        ``where`` is the beginning of the message.
         """
         shape: tuple[int, ...] = getattr(self.X, "shape", ())
         if len(shape) != 2:
             raise ValueError(f"{where}: X must be an array or data frame with rows and columns")
-        for what, values in (("y", self.y), ("weight", self.weight)):
+        for name, values in (("y", self.y), ("weight", self.weight)):
             if values is not None and values.shape[:1] != (shape[0],):
                 raise ValueError(
-                    f"{where}: X has {shape[0]} rows, and {what} has the shape {values.shape}: give an entry for each "
+                    f"{where}: X has {shape[0]} rows, and {name} has the shape {values.shape}: give an entry for each "
                     "row"
                 )
 
     def check_target(self) -> None:
         """ValueError with file and row where a target or a weight is missing or infinite, or a weight is negative."""
-        for what, values in (("the target", self.y), ("the weight", self.weight)):
+        for name, values in (("the target", self.y), ("the weight", self.weight)):
             if values is None:
                 continue
             bad = np.argwhere(absent(values))
             if len(bad):
                 raise ValueError(
-                    f"{self.place(int(bad[0, 0]))}: {what} is missing or infinite; correct it, or leave the row out"
+                    f"{self.place(int(bad[0, 0]))}: {name} is missing or infinite; correct it, or leave the row out"
                 )
         if self.weight is not None and (self.weight < 0).any():
             raise ValueError(f"{self.place(int((self.weight < 0).argmax()))}: the weight is negative")
@@ -142,10 +142,10 @@ class Source(ABC):
 
     Parameters
     ----------
-    memory : number of bytes, or text such as "2GB", that a fit from this source may take beside what the process holds
-        before; by default 2 GB, or a quarter of the machine's memory where that is less
-    checkpoint : file that keeps the state of a fit, so that one that was interrupted resumes from there; None for none
-    every : int, after how many rows the state is written
+    memory : number of bytes, or text such as "2GB", that a fit from this source may take in addition to the memory of
+        the process before; by default 2 GB, or a quarter of the machine's memory where that is less
+    checkpoint : file for the state of a fit, from which an interrupted fit resumes; None for no file
+    every : int, the number of rows after which the state is written again
     """
 
     memory: float | str | None = None
@@ -158,28 +158,28 @@ class Source(ABC):
     @property
     @abstractmethod
     def columns(self) -> int:
-        """How many features a row has."""
+        """The number of features of a row."""
 
     @property
     @abstractmethod
     def rows(self) -> int | None:
-        """How many rows there are; None where only a pass would show it."""
+        """The number of rows; None where only a pass can count them."""
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """A text that differs from that of every other source, and from its own after a change."""
+        """A text that differs between sources, and before and after a change of the rows."""
 
     @abstractmethod
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        """Chunks of at most so many rows, from the row with this number on."""
+        """Chunks of at most ``height`` rows, beginning with row ``start``."""
 
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
-        """Chunks of rows, from the row with this number on; each call reads them again.
+        """Chunks of rows, beginning with row ``start``; each call reads them again.
 
         Raises
         ------
-        ValueError : with file and row where a target is missing; where ``start`` is no number of a row
+        ValueError : with file and row where a target is missing; where ``start`` is not an integer >= 0
         """
         Whole(0).check(start, "chunks: start")
         for chunk in self._chunks(start, self.height):
@@ -188,22 +188,22 @@ class Source(ABC):
                 yield chunk
 
     def over(self, work: Callable[[Iterator[Chunk]], T], merge: Callable[[T, T], T]) -> T:
-        """What ``work`` returns for all rows.
+        """The result of ``work`` for all rows.
 
         Parameters
         ----------
         work : function of chunks; a source on several machines calls it for parts of the rows
-        merge : function that makes one of what it returned for two parts
+        merge : function that merges the results of ``work`` for two parts into one
         """
         return work(self.chunks())
 
     def mapped(self, work: Callable[[Chunk], T]) -> Iterator[T]:
-        """What ``work`` returns for each chunk, in order."""
+        """The result of ``work`` for each chunk, in order."""
         return map(work, self.chunks())
 
     @property
     def together(self) -> bool:
-        """Whether a pass is made by several machines, which know how far it is."""
+        """Whether several machines make a pass together, and report its progress themselves."""
         return False
 
     @property
@@ -213,33 +213,33 @@ class Source(ABC):
 
     @property
     def height(self) -> int:
-        """How many rows a chunk has at most."""
-        # a chunk takes 1/64 of the memory, since what is made of it, features above all, is larger than it; one of its
-        # cells takes 32 bytes while it is read
+        """The largest number of rows of a chunk."""
+        # a chunk takes 1/64 of the memory, because the features made from it are larger; a cell takes 32 bytes while it
+        # is read
         cells = self.budget / 64 / 32
         return int(min(_MOST_ROWS, max(1.0, cells / max(1, self.columns))))
 
 
 def bytes_of(memory: float | str | None) -> float:
-    """A number of bytes from what a user gives.
+    """The number of bytes that a user gives as a number or a text; the default without one.
 
     Raises
     ------
-    ValueError : where it says no number of bytes, or fewer than any fit takes
+    ValueError : where it is not a number of bytes, or fewer than any fit takes
     """
     if memory is None:
         return min(2e9, 0.25 * total_memory())
     text = str(memory).strip().lower().replace(" ", "")
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     try:
-        found = float(number) * _UNITS[text[len(number) :]]
+        count = float(number) * _UNITS[text[len(number) :]]
     except (KeyError, ValueError):
         raise ValueError(f"memory must be a number of bytes or a text such as '2GB', got {memory!r}") from None
-    if not found >= _FEWEST_BYTES:
+    if not count >= _FEWEST_BYTES:
         raise ValueError(
             f"memory must be at least 100 MB, which libraries that read files take themselves; got {memory!r}"
         )
-    return found
+    return count
 
 
 def absent(values: Any) -> Array:

@@ -1,7 +1,7 @@
-"""One look at all rows of a source: how many there are, which classes, and a uniform sample of them.
+"""A survey of all rows of a source: their number, the classes of the target, and a uniform sample of rows.
 
-Every row draws a number, in the order of the rows; those of the smallest numbers are the sample. It follows from the
-seed and the rows alone, and not from the chunks, or from who looks at which of them.
+Every row draws a random number, in the order of the rows; the rows with the smallest numbers are the sample. The sample
+is determined by the seed and the rows, and not by the chunks or by the process that reads them.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from multikernel.streams.source import Chunk, Source
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What is known of all rows.
+    """The result of a survey of all rows.
 
     Parameters
     ----------
-    rows : int, how many there are
-    sample : Chunk of some of them, in a random order
-    classes : array, the values of the target in order; None where they are more than ``most``, or there is no target
-    numbers : array, what the rows of the sample drew, in their order, which is that of these
+    rows : int, the number of all rows
+    sample : Chunk of some of the rows, in a random order
+    classes : array, the values of the target in order; None for more than ``most``, or without a target
+    numbers : array, the random numbers of the rows of the sample, in ascending order
     """
 
     rows: int
@@ -37,38 +37,38 @@ class Survey:
 
 
 def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Survey:
-    """Look at all rows.
+    """Survey all rows.
 
     Parameters
     ----------
     source : Source
-    count : int, how many rows are sampled, at most
+    count : int, the largest number of rows in the sample
     seed : int
-    most : int, classes at most that are listed
+    most : int, the largest number of classes that are listed
 
     Raises
     ------
-    ValueError : where there is no row, or none is to be sampled
+    ValueError : where there is no row, or ``count`` is 0
     """
     Whole(1).check(count, "survey: count")
-    found = source.over(_Look(count, seed, most, _enough(count, source.rows)), _both)
-    if found.sample is None:
+    summary = source.over(_RowPass(count, seed, most, _enough(count, source.rows)), _merged_summaries)
+    if summary.sample is None:
         raise ValueError("the source has no row; a function must yield its chunks again in every call")
-    known = None if not found.classes else np.array(sorted(found.classes))
-    return Survey(found.rows, found.sample[1], known, found.sample[0])
+    classes = None if not summary.classes else np.array(sorted(summary.classes))
+    return Survey(summary.rows, summary.sample[1], classes, summary.sample[0])
 
 
-def in_order(seen: Survey, seed: int) -> Chunk:
-    """A sample that holds all rows, in the order of the rows; ``seed`` is that of the survey."""
-    numbers = np.random.Generator(np.random.PCG64(seed)).random(seen.rows)
-    return taken(seen.sample, np.argsort(np.argsort(numbers, kind="stable")))
+def in_order(row_survey: Survey, seed: int) -> Chunk:
+    """A sample that contains all rows, in the order of the source; ``seed`` is that of the survey."""
+    numbers = np.random.Generator(np.random.PCG64(seed)).random(row_survey.rows)
+    return taken(row_survey.sample, np.argsort(np.argsort(numbers, kind="stable")))
 
 
 def _enough(count: int, rows: int | None) -> float:
-    """A number below which so many of the rows draw, as good as surely: those above need not be kept, or be sent.
+    """A bound below which at least ``count`` rows almost certainly draw: rows above it need not be stored or sent.
 
-    Of n rows c in the mean draw less than c / n, with a standard deviation of at most the root of c. By six of these,
-    the sample is a little smaller once in a billion times.
+    Of n rows, on average c draw less than c / n, with a standard deviation of at most the root of c. With a margin of
+    six standard deviations, the sample is too small about once in a billion times.
     """
     if not rows:
         return np.inf
@@ -76,81 +76,81 @@ def _enough(count: int, rows: int | None) -> float:
 
 
 def drawn(seed: int, chunk: Chunk) -> Array:
-    """The number that each row of a chunk draws; those of the sample of a survey with this seed are the smallest."""
-    # a row draws one number; as many as there are rows before are left out
+    """The random number of each row of a chunk; a survey with this seed samples the rows with the smallest numbers."""
+    # each row draws one number, so the numbers of the rows before are skipped
     return np.random.Generator(np.random.PCG64(seed).advance(chunk.first)).random(len(chunk))
 
 
-Kept = tuple[Array, Chunk]  # rows and the numbers that they drew
+NumberedRows = tuple[Array, Chunk]  # random numbers, and the rows that drew them
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
-    """What is known of some of the rows: how many, those of the smallest numbers, and the values of the target."""
+class _RowSummary:
+    """The survey of some rows: their number, the rows with the smallest numbers, and the values of the target."""
 
     rows: int
-    sample: Kept | None
+    sample: NumberedRows | None
     classes: frozenset[Any] | None
     count: int
-    most: int
+    max_classes: int
 
 
 @dataclass(frozen=True)
-class _Look:
-    """A look at some of the rows, of which those that draw less than ``below`` may be in the sample."""
+class _RowPass:
+    """The survey of some rows, as a function of their chunks; rows that draw ``below`` or more are not sampled."""
 
     count: int
     seed: int
-    most: int
+    max_classes: int
     below: float
 
-    def __call__(self, chunks: Iterator[Chunk]) -> _Seen:
+    def __call__(self, chunks: Iterator[Chunk]) -> _RowSummary:
         rows = 0
-        kept = list[Kept]()
+        smallest = list[NumberedRows]()
         size = 0
         largest = self.below
         classes: set[Any] | None = set()
         for chunk in chunks:
-            keys = drawn(self.seed, chunk)
+            numbers = drawn(self.seed, chunk)
             rows += len(chunk)
             if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
                 classes.update(np.unique(chunk.y).tolist())
-                if len(classes) > self.most:
+                if len(classes) > self.max_classes:
                     classes = None
-            near = np.flatnonzero(keys < largest)
+            near = np.flatnonzero(numbers < largest)
             if len(near):
-                kept.append((keys[near], taken(chunk, near)))
+                smallest.append((numbers[near], taken(chunk, near)))
                 size += len(near)
             if size > 2 * self.count:
-                kept = [_smallest(kept, self.count)]
+                smallest = [_smallest(smallest, self.count)]
                 size = self.count
-                largest = float(kept[0][0].max())
-        sample = _smallest(kept, self.count) if kept else None
-        return _Seen(rows, sample, None if classes is None else frozenset(classes), self.count, self.most)
+                largest = float(smallest[0][0].max())
+        sample = _smallest(smallest, self.count) if smallest else None
+        return _RowSummary(rows, sample, None if classes is None else frozenset(classes), self.count, self.max_classes)
 
 
-def _both(one: _Seen, other: _Seen) -> _Seen:
-    """What is known of the rows of both."""
-    kept = [each.sample for each in (one, other) if each.sample is not None]
-    sample = _smallest(kept, one.count) if kept else None
+def _merged_summaries(first: _RowSummary, second: _RowSummary) -> _RowSummary:
+    """The survey of the rows of both summaries."""
+    samples = [summary.sample for summary in (first, second) if summary.sample is not None]
+    sample = _smallest(samples, first.count) if samples else None
     classes = None
-    if one.classes is not None and other.classes is not None:
-        classes = one.classes | other.classes
-        if len(classes) > one.most:
+    if first.classes is not None and second.classes is not None:
+        classes = first.classes | second.classes
+        if len(classes) > first.max_classes:
             classes = None
-    return _Seen(one.rows + other.rows, sample, classes, one.count, one.most)
+    return _RowSummary(first.rows + second.rows, sample, classes, first.count, first.max_classes)
 
 
-def _smallest(kept: list[tuple[Array, Chunk]], count: int) -> tuple[Array, Chunk]:
-    keys = np.concatenate([each for each, _ in kept])
-    order = np.argsort(keys, kind="stable")[:count]
-    return keys[order], taken(joined([chunk for _, chunk in kept]), order)
+def _smallest(samples: list[tuple[Array, Chunk]], count: int) -> tuple[Array, Chunk]:
+    numbers = np.concatenate([numbers for numbers, _ in samples])
+    order = np.argsort(numbers, kind="stable")[:count]
+    return numbers[order], taken(joined([chunk for _, chunk in samples]), order)
 
 
 def taken(chunk: Chunk, rows: Array) -> Chunk:
-    """Some rows of a chunk, whose places are not known any more."""
-    some = chunk.part(rows)
-    return Chunk(some.X, some.y, some.weight, file="a sample of the rows")
+    """Some rows of a chunk, without their places in the source."""
+    rows_chunk = chunk.part(rows)
+    return Chunk(rows_chunk.X, rows_chunk.y, rows_chunk.weight, file="a sample of the rows")
 
 
 def joined(chunks: list[Chunk]) -> Chunk:
@@ -174,11 +174,11 @@ def joined(chunks: list[Chunk]) -> Chunk:
 
 
 def _joined_frames(frames: list[Any]) -> Any:
-    """Data frames one below the other; declared categories stay declared, whatever each part has seen of them."""
+    """Data frames one below the other; declared categories stay declared, whichever of them each frame contains."""
     import pandas as pd
 
-    whole = pd.concat(frames, ignore_index=True)
+    joined_frame = pd.concat(frames, ignore_index=True)
     for name, dtype in frames[0].dtypes.items():
-        if isinstance(dtype, pd.CategoricalDtype) and whole[name].dtype != dtype:
-            whole[name] = pd.api.types.union_categoricals([frame[name] for frame in frames])
-    return whole
+        if isinstance(dtype, pd.CategoricalDtype) and joined_frame[name].dtype != dtype:
+            joined_frame[name] = pd.api.types.union_categoricals([frame[name] for frame in frames])
+    return joined_frame
