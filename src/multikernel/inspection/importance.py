@@ -4,8 +4,8 @@ A value is a sum of contributions, c_k(x) of kernel k. With the samples of some 
 
     f(x_i) - sum over these k of c_k(x_i) + sum over these k of c_k(x_pi(i)),
 
-so that all shuffles follow from one evaluation of the contributions. The shuffles are those of scikit-learn's
-``permutation_importance``, which evaluates the model anew for each.
+so that one evaluation of the contributions is enough for all shuffles. The shuffles are those of scikit-learn's
+``permutation_importance``, which evaluates the model again for each of them.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from multikernel.sources.rows import aligned
 
 @dataclass(frozen=True, eq=False)
 class KernelImportance:
-    """What a score loses with the samples of each kernel, or group of kernels, shuffled.
+    """The loss of a score when the samples of each kernel, or group of kernels, are shuffled.
 
     Parameters
     ----------
     names : the kernels or groups
     importances : array (groups, repeats)
-    score : float, with no samples shuffled
+    score : float, the score without shuffling
     """
 
     names: Sequence[str]
@@ -44,10 +44,10 @@ class KernelImportance:
     score: float
 
     def __repr__(self) -> str:
-        most = int(np.argmax(self.mean))
+        largest = int(np.argmax(self.mean))
         return (
             f"<KernelImportance: {len(self.names)} kernels or groups, score {self.score:.3g}, most by "
-            f"{self.names[most]} ({self.mean[most]:.3g}); frame() and plot() show each>"
+            f"{self.names[largest]} ({self.mean[largest]:.3g}); frame() and plot() show each>"
         )
 
     @property
@@ -57,7 +57,7 @@ class KernelImportance:
 
     @property
     def std(self) -> Array:
-        """Its standard deviation over the shuffles, array (groups,)."""
+        """The standard deviation of the loss over the shuffles, array (groups,)."""
         return self.importances.std(axis=1)
 
     def frame(self) -> Any:
@@ -108,7 +108,7 @@ def kernel_importance(
 
     Raises
     ------
-    TypeError : where the model is none of this package
+    TypeError : where the model is not an estimator of this package
     ValueError : where kernels are not combined by a weighted sum, a group is empty, or names a kernel twice or one
         beyond the last, or n_repeats is no integer >= 1
 
@@ -118,8 +118,8 @@ def kernel_importance(
     >>> from multikernel import EasyMKLClassifier, kernel_importance, kernels
     >>> X, y = load_iris(return_X_y=True)
     >>> model = EasyMKLClassifier(kernels.per_feature(kernels.RBF(1.0))).fit(X[::2], y[::2])
-    >>> found = kernel_importance(model, X[1::2], y[1::2], random_state=0)
-    >>> found.importances.shape, int(found.mean.argmax()) in (2, 3)
+    >>> importance = kernel_importance(model, X[1::2], y[1::2], random_state=0)
+    >>> importance.importances.shape, int(importance.mean.argmax()) in (2, 3)
     ((4, 5), True)
     """
     if not isinstance(model, KernelEstimator):
@@ -129,35 +129,37 @@ def kernel_importance(
         )
     COUNT.check(n_repeats, "kernel_importance: n_repeats")
     [y] = aligned(X, y=y)
-    parts = model.contributions(X)
+    contributions = model.contributions(X)
     predictor = model.predictor_
     if isinstance(predictor, KernelPredictor) and not predictor.linear:
         raise ValueError(
             f"kernel_importance shuffles the terms of a weighted sum, and {type(model).__name__} multiplies kernels: "
             "shuffle features by scikit-learn's permutation_importance"
         )
-    if parts.ndim != 3:
-        parts = parts[:, :, None]
-    chosen = _checked(groups, [str(name) for name in model.kernel_names_], parts.shape[1])
-    values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
+    if contributions.ndim != 3:
+        contributions = contributions[:, :, None]
+    members_of_group = _members_of_groups(groups, [str(name) for name in model.kernel_names_], contributions.shape[1])
+    values = contributions.sum(axis=1) + np.atleast_1d(model.intercept_)
     scorer = quick_scorer(model, scoring)
     truth = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-    whole = scorer(with_known_values(model, values), X, truth)
+    score = scorer(with_known_values(model, values), X, truth)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
-    importances = np.empty((len(chosen), n_repeats))
-    for g, members in enumerate(chosen.values()):
-        own = parts[:, members].sum(axis=1)
-        rest = values - own
+    importances = np.empty((len(members_of_group), n_repeats))
+    for g, members in enumerate(members_of_group.values()):
+        shuffled = contributions[:, members].sum(axis=1)
+        other_values = values - shuffled
         rng = np.random.RandomState(seed)
         order = np.arange(len(values))
         for repeat in range(n_repeats):
             rng.shuffle(order)
-            own = own[order]  # shuffled further each time
-            importances[g, repeat] = whole - scorer(with_known_values(model, rest + own), X, truth)
-    return KernelImportance(tuple(chosen), importances, whole)
+            shuffled = shuffled[order]  # shuffled once more each time
+            importances[g, repeat] = score - scorer(with_known_values(model, other_values + shuffled), X, truth)
+    return KernelImportance(tuple(members_of_group), importances, score)
 
 
-def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m: int) -> dict[str, list[int]]:
+def _members_of_groups(
+    groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m: int
+) -> dict[str, list[int]]:
     """The kernels of each group by its name."""
     if groups is None:
         return {name if names.count(name) == 1 else f"{name} ({k})": [k] for k, name in enumerate(names)}
@@ -170,12 +172,12 @@ def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m
 
 
 def _members(name: str, members: Any, m: int) -> list[int]:
-    """The kernels of a group; ValueError where they are no numbers of different kernels."""
-    each = list(members) if isinstance(members, Iterable) else []
-    valid = all(isinstance(k, Integral) and not isinstance(k, bool) and 0 <= int(k) < m for k in each)
-    if not (each and valid and len(set(each)) == len(each)):
+    """The kernels of a group; ValueError where ``members`` are not numbers of different kernels."""
+    numbers = list(members) if isinstance(members, Iterable) else []
+    valid = all(isinstance(k, Integral) and not isinstance(k, bool) and 0 <= int(k) < m for k in numbers)
+    if not (numbers and valid and len(set(numbers)) == len(numbers)):
         raise ValueError(
             f"kernel_importance: group {name!r} must name kernels by number, from 0 to {m - 1}, each once; got "
             f"{members!r}"
         )
-    return [int(k) for k in each]
+    return [int(k) for k in numbers]

@@ -1,4 +1,4 @@
-"""How much of a response repeats: the best score that any model can reach, from repeats of the same samples.
+"""The part of a response that repeats, and the best score that any model can reach, from repeats of samples.
 
 Let y_r(i) be R responses to sample i, a signal and noise that is independent between repeats, P the mean over the
 repeats of the variance over the samples, and V the variance of the mean response. Their expectations are
@@ -42,8 +42,8 @@ def explainable_variance(repeats: Any, *, bias_correction: bool = True) -> Any:
     ----------
     repeats : array (R, n, t) of R >= 2 responses of t targets to the same n samples, or (R, n) for one target
     bias_correction : bool, default True
-        Whether the part of the noise that a mean over R repeats keeps is taken off: SP / P, which is negative for some
-        targets without a signal. Otherwise V / P, which is 1 / R for them.
+        Whether the noise that remains in a mean over R repeats is subtracted: SP / P, which is negative for some
+        targets without a signal. Otherwise V / P, which is about 1 / R for targets without a signal.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def noise_ceiling(
     scoring: Literal["r2", "correlation"] = "r2",
     against: Literal["mean", "single"] = "mean",
 ) -> Any:
-    """The score that the signal itself would have: as much as any model can be expected to reach.
+    """The score that the signal itself would have: the highest score that can be expected of any model.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
 
     Parameters
     ----------
-    scores : array (t,), or (m, t) of scores that are split over kernels, of samples that ``ceiling`` is of; or a float
+    scores : array (t,), or (m, t) of scores that are split over kernels; or a float; of the samples of ``ceiling``
     ceiling : array (t,) or float, as ``noise_ceiling`` returns it for the same scoring
     minimum : float >= 0, default 0
         Targets with a ceiling of at most this have NaN: a small ceiling is uncertain, and so are scores divided by it.
@@ -150,11 +150,11 @@ def normalized_scores(scores: Any, ceiling: Any, *, minimum: float = 0.0) -> Any
             "normalized_scores: give a minimum >= 0 and one ceiling for each target, got scores of shape "
             f"{values.shape}, ceilings of shape {limit.shape} and minimum={minimum!r}"
         )
-    known = np.broadcast_to(limit > minimum, values.shape)
-    found = np.divide(values, limit, out=np.full(values.shape, np.nan), where=known)
-    if found.ndim == 0:
-        return float(found)
-    return found
+    is_reliable = np.broadcast_to(limit > minimum, values.shape)
+    ratios = np.divide(values, limit, out=np.full(values.shape, np.nan), where=is_reliable)
+    if ratios.ndim == 0:
+        return float(ratios)
+    return ratios
 
 
 def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
@@ -169,18 +169,18 @@ def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
     R, n = values.shape[:2]
     values = values.reshape(R, n, -1)
     single, of_mean = np.empty((2, values.shape[2]))
-    for some in slices(values.shape[2], max(1, BUFFER_VALUES // (R * n))):
-        part = values[:, :, some].astype(float)
-        part = np.ldexp(part, -np.frexp(np.abs(part).max(axis=(0, 1)))[1])  # to [-1, 1], without rounding
-        single[some] = part.var(axis=1, ddof=1).mean(axis=0)
-        of_mean[some] = part.mean(axis=0).var(axis=0, ddof=1)
-        single[some][np.ptp(part, axis=1).max(axis=0) == 0] = 0.0
+    for columns in slices(values.shape[2], max(1, BUFFER_VALUES // (R * n))):
+        block = values[:, :, columns].astype(float)
+        block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=(0, 1)))[1])  # to [-1, 1], without rounding
+        single[columns] = block.var(axis=1, ddof=1).mean(axis=0)
+        of_mean[columns] = block.mean(axis=0).var(axis=0, ddof=1)
+        single[columns][np.ptp(block, axis=1).max(axis=0) == 0] = 0.0
     return single, of_mean, (R * of_mean - single) / (R - 1)
 
 
-def _ratio(part: Array, whole: Array, repeats: Any) -> Any:
-    """The part of the whole, zero where that is zero; a float for one target."""
-    found = np.divide(part, whole, out=np.zeros(len(whole)), where=whole > 0)
+def _ratio(numerator: Array, denominator: Array, repeats: Any) -> Any:
+    """The ratio for each target, zero where the denominator is zero; a float for one target."""
+    ratios = np.divide(numerator, denominator, out=np.zeros(len(denominator)), where=denominator > 0)
     if np.ndim(repeats) == 2:
-        return float(found[0])
-    return found
+        return float(ratios[0])
+    return ratios

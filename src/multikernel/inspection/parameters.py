@@ -17,15 +17,15 @@ Entry = Literal["flag", "choice", "number", "text", ""]
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter, and what there is to know about it.
+    """A parameter with its default, description and rule.
 
     Parameters
     ----------
     name : str
-    default : its value where nobody sets it
-    kind : str, what it may be, in the words of the docstring
-    about : str, what it does
-    rule : what it may be, to be checked; None where the estimator checks it only together with others
+    default : its default value
+    kind : str, the values that it may have, in the words of the docstring
+    about : str, its effect
+    rule : Rule that checks its values; None where the estimator checks it only together with other parameters
     """
 
     name: str
@@ -36,7 +36,7 @@ class Parameter:
 
     @property
     def entry(self) -> Entry:
-        """How a form asks for it: "flag", "choice", "number" or "text"; empty where no rule is known."""
+        """The entry in a form: "flag", "choice", "number" or "text"; empty where no rule is known."""
         if self.rule is None:
             return ""
         if isinstance(self.rule, Flag):
@@ -49,19 +49,19 @@ class Parameter:
 
     @property
     def choices(self) -> tuple[Any, ...] | None:
-        """All values that it may have, where these are few, None among them; else None."""
+        """All values that the parameter may have, None among them, where there are few; else None."""
         options = self.rule.rules if isinstance(self.rule, AnyOf) else (self.rule,)
-        found: list[Any] = []
+        choices: list[Any] = []
         for option in options:
             if isinstance(option, Choice):
-                found += option.values
+                choices += option.values
             elif isinstance(option, Flag):
-                found += (True, False)
+                choices += (True, False)
             elif isinstance(option, Nothing):
-                found.append(None)
+                choices.append(None)
             else:
                 return None
-        return tuple(found)
+        return tuple(choices)
 
     def check(self, value: Any, what: str) -> None:
         """Refuse a value that the parameter may not have.
@@ -69,7 +69,7 @@ class Parameter:
         Parameters
         ----------
         value : as a user gave it
-        what : how a sentence calls the parameter, such as "RBF: gamma"
+        what : the name of the parameter in a message, such as "RBF: gamma"
 
         Raises
         ------
@@ -90,37 +90,42 @@ def parameters_of(maker: Callable[..., Any]) -> tuple[Parameter, ...]:
     --------
     >>> from multikernel import LpMKLClassifier
     >>> from multikernel.inspection import parameters_of
-    >>> p = next(each for each in parameters_of(LpMKLClassifier) if each.name == "p")
+    >>> p = next(parameter for parameter in parameters_of(LpMKLClassifier) if parameter.name == "p")
     >>> p.entry, p.default
     ('number', 2.0)
     """
-    defaults = {name: given.default for name, given in inspect.signature(maker).parameters.items()}
-    words = _described(maker)
-    known = rules(maker) if isinstance(maker, type) else rules_of_arguments(maker)
+    defaults = {name: parameter.default for name, parameter in inspect.signature(maker).parameters.items()}
+    words = _descriptions(maker)
+    rules_of_parameters = rules(maker) if isinstance(maker, type) else rules_of_arguments(maker)
     ordered = [*(name for name in words if name in defaults), *(name for name in defaults if name not in words)]
-    return tuple(Parameter(name, defaults[name], *words.get(name, ("", "")), known.get(name)) for name in ordered)
+    return tuple(
+        Parameter(name, defaults[name], *words.get(name, ("", "")), rules_of_parameters.get(name)) for name in ordered
+    )
 
 
-def _described(maker: Any, names: frozenset[str] | None = None) -> dict[str, tuple[str, str]]:
-    """For each parameter of the docstring what it may be and what it does; "as in X" is looked up there."""
-    found: dict[str, tuple[str, str]] = {}
+def _descriptions(maker: Any, names: frozenset[str] | None = None) -> dict[str, tuple[str, str]]:
+    """The kind and the effect of each parameter of the docstring; "as in X" is replaced by the entry of X."""
+    descriptions: dict[str, tuple[str, str]] = {}
     for heads, kind, about in _entries(maker):
-        wanted = [name for name in heads if names is None or name in names]
+        described_names = [name for name in heads if names is None or name in names]
         text = f"{kind} {about}".strip()
         other = re.match(r"as in (\w+)[;, ]*", text)
-        if other and wanted:
-            more = text[other.end() :].strip()
-            there = _described(getattr(import_module("multikernel"), other[1]), frozenset(wanted))
-            found |= {name: (what, f"{does} {more}".strip()) for name, (what, does) in there.items()}
+        if other and described_names:
+            addition = text[other.end() :].strip()
+            referenced = _descriptions(getattr(import_module("multikernel"), other[1]), frozenset(described_names))
+            descriptions |= {
+                name: (referenced_kind, f"{referenced_about} {addition}".strip())
+                for name, (referenced_kind, referenced_about) in referenced.items()
+            }
         else:
-            found |= dict.fromkeys(wanted, (kind, about))
-    return found
+            descriptions |= dict.fromkeys(described_names, (kind, about))
+    return descriptions
 
 
 def _entries(maker: Any) -> list[tuple[list[str], str, str]]:
-    """The entries under "Parameters": their names, what stands after the colon, and the text below."""
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(maker) or "", flags=re.MULTILINE)
-    section = dict(zip(parts[1::2], parts[2::2], strict=True)).get("Parameters", "")
+    """The entries under "Parameters": their names, the text after the colon, and the text below."""
+    headings_and_texts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(maker) or "", flags=re.MULTILINE)
+    section = dict(zip(headings_and_texts[1::2], headings_and_texts[2::2], strict=True)).get("Parameters", "")
     entries = re.findall(r"^(\w[\w, \n]*?) ?:(?: |$)(.*(?:\n .*)*)", section, flags=re.MULTILINE)
     return [
         (re.split(r"[,\s]+", heads), kind.strip(), " ".join(about.split()))

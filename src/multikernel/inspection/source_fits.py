@@ -1,7 +1,8 @@
-"""Scores of a fold with some of the sources.
+"""Scores on a fold with some of the sources.
 
-An estimator of this package binds the kernels of all sources once to a fold's training samples, from which alone they
-learn; some sources are then some kernels of that bank. Any other estimator is fitted to samples of these sources.
+An estimator of this package binds the kernels of all sources once to a fold's training samples, and they learn from
+these alone; a set of sources is then a set of kernels of that bank. Any other estimator is fitted to samples that
+consist of these sources.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from multikernel.inspection.source_parts import (
     Parts,
     ViewParts,
     sources_of_views,
-    with_moved,
+    with_moved_kernels,
 )
 
 
@@ -45,20 +46,20 @@ def last_step(estimator: Any) -> Any:
 
 
 def takes_bank(estimator: Any) -> bool:
-    """Whether an estimator, or the last step of a pipeline, is fitted to a bank of which kernels can be left out."""
+    """Whether an estimator, or the last step of a pipeline, is fitted to a bank whose kernels can be left out."""
     model = last_step(estimator)
     return isinstance(model, KernelEstimator) and model.kernels_can_be_left_out
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What is fitted and scored.
+    """The estimator, the data and the scoring.
 
     Parameters
     ----------
     estimator : as the user gave it
     parts : the samples
-    sources : int arrays, for each source its parts, or where ``by_kernels`` its kernels
+    sources : int arrays, for each source the numbers of its parts, or of its kernels with ``by_kernels``
     by_kernels : whether the sources are the kernels of groups of columns
     y : array (n,) or (n, t)
     groups : array (n,), or None
@@ -74,13 +75,13 @@ class Setting:
     scoring: Any
 
     def fits(self, fold: Fold) -> FoldFits:
-        """The fits of a fold: on one bank where the estimator takes a bank, and the sources are kernels of it."""
+        """The fits on a fold: on one bank where the estimator takes a bank whose kernels are those of the sources."""
         if takes_bank(self.estimator) and (self.by_kernels or not isinstance(self.parts, ColumnParts)):
             return BankFits.of(self, *fold)
         return SampleFits(self, *fold)
 
     def constant_score(self, fold: Fold) -> float:
-        """The score of a fold without any source: the prior of the classes, or the mean of the training samples."""
+        """The score on a fold without sources: by the prior of the classes or the mean of the training targets."""
         train, test = fold
         none = np.zeros((len(self.y), 1))
         if is_classifier(self.estimator):
@@ -92,7 +93,7 @@ class Setting:
 
 
 class FoldFits(ABC):
-    """The fits of a fold to some of the sources."""
+    """The fits on a fold, to some of the sources."""
 
     @abstractmethod
     def score(self, sources: Sequence[int], moved: int | None = None, order: Array | None = None) -> float:
@@ -101,8 +102,8 @@ class FoldFits(ABC):
         Parameters
         ----------
         sources : one or more sources by number, in ascending order
-        moved : a source whose samples are those of ``order``, in training and test alike; None for none
-        order : int array (n,), which maps training samples to such, and test samples to such
+        moved : a source that sample i has from sample ``order[i]``, in training and test samples; None for none
+        order : int array (n,), which maps training samples to training samples, and test samples to test samples
         """
 
 
@@ -114,12 +115,12 @@ class BankFits(FoldFits):
     ----------
     model : the estimator, which is cloned for each fit
     scorer : function of a model, new samples and their target
-    inner, outer : banks of all sources, training samples against these and test samples against these
+    inner, outer : banks of all sources, of training and of test samples against the training samples
     kernels : int arrays, the kernels of each source
     names : the names of the kernels
-    target, truth : of the training and of the test samples
+    target, truth : the targets of the training and of the test samples
     train, test : int arrays, the samples
-    groups : array, of the training samples, or None
+    groups : array, the groups of the training samples, or None
     """
 
     model: KernelEstimator
@@ -136,7 +137,7 @@ class BankFits(FoldFits):
 
     @classmethod
     def of(cls, setting: Setting, train: Array, test: Array) -> BankFits:
-        """Everything that kernels and steps learn, they learn from the training samples of the fold."""
+        """The fits on a fold; kernels and steps learn from its training samples only."""
         y, parts = setting.y, setting.parts
         steps = Steps.of(setting.estimator, "source_values binds")
         X = parts.only(np.arange(len(parts.names)))
@@ -147,17 +148,19 @@ class BankFits(FoldFits):
         if isinstance(parts, KernelParts):
             inner, outer = inner.compact(), parts.bank.block(test, train)
         else:
-            new = _safe_indexing(X, test)
+            test_samples = _safe_indexing(X, test)
             if before is not None:
-                new = before.transform(new)
+                test_samples = before.transform(test_samples)
             if isinstance(parts, ViewParts):
-                outer = inner.cross(new)
+                outer = inner.cross(test_samples)
             else:
-                outer = model.against(inner, new)
+                outer = model.against(inner, test_samples)
         kernels = setting.sources
         if isinstance(parts, ViewParts):
             of_view = sources_of_views(model.kernel_names_, parts.names)
-            kernels = [np.sort(np.concatenate([of_view[view] for view in own])) for own in setting.sources]
+            kernels = [
+                np.sort(np.concatenate([of_view[view] for view in source_views])) for source_views in setting.sources
+            ]
         scorer = quick_scorer(model, setting.scoring)
         groups = part_of(setting.groups, train)
         return cls(
@@ -177,12 +180,12 @@ class BankFits(FoldFits):
     def score(self, sources: Sequence[int], moved: int | None = None, order: Array | None = None) -> float:
         inner, outer = self.inner, self.outer
         if moved is not None and order is not None:
-            place = np.zeros(len(order), dtype=int)
-            place[self.train] = np.arange(len(self.train))
-            place[self.test] = np.arange(len(self.test))
-            columns, rows = place[order[self.train]], place[order[self.test]]
-            inner = with_moved(inner, self.kernels[moved], columns, columns).compact()
-            outer = with_moved(outer, self.kernels[moved], rows, columns)
+            position = np.zeros(len(order), dtype=int)
+            position[self.train] = np.arange(len(self.train))
+            position[self.test] = np.arange(len(self.test))
+            columns, rows = position[order[self.train]], position[order[self.test]]
+            inner = with_moved_kernels(inner, self.kernels[moved], columns, columns).compact()
+            outer = with_moved_kernels(outer, self.kernels[moved], rows, columns)
         chosen = np.sort(np.concatenate([self.kernels[source] for source in sources]))
         if len(chosen) < len(inner):
             inner, outer = inner.select(chosen), outer.select(chosen)
@@ -198,7 +201,7 @@ class SampleFits(FoldFits):
 
     Parameters
     ----------
-    setting : what is fitted and scored
+    setting : Setting
     train, test : int arrays, the samples
     """
 
@@ -212,12 +215,12 @@ class SampleFits(FoldFits):
             parts = parts.moved(setting.sources[moved], order)
         X = parts.only(np.sort(np.concatenate([setting.sources[source] for source in sources])))
         model = clone(setting.estimator)
-        model.fit(_safe_indexing(X, self.train), setting.y[self.train], **self._given())
+        model.fit(_safe_indexing(X, self.train), setting.y[self.train], **self._group_argument())
         scorer = check_scoring(model, setting.scoring)
         return float(scorer(model, _safe_indexing(X, self.test), setting.y[self.test]))
 
-    def _given(self) -> dict[str, Any]:
-        """The groups of the training samples, under the name by which a fit takes them."""
+    def _group_argument(self) -> dict[str, Any]:
+        """The groups of the training samples, under the name of the argument of ``fit``."""
         estimator, groups = self.setting.estimator, self.setting.groups
         if groups is None or not has_fit_parameter(last_step(estimator), "groups"):
             return {}

@@ -1,6 +1,6 @@
-"""Samples of several sources: without some of these, or with the rows of one moved against the rest.
+"""Samples of several sources: without some of the sources, or with the rows of one moved against the others.
 
-What sources are made of are the parts of the samples: views, kernels of a bank, or columns of a table.
+A source consists of parts of the samples: of views, kernels of a bank, or columns of a table.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ Sources = dict[str, Array]  # the parts of each source, by number
 
 
 class Parts(ABC):
-    """Samples in parts that can be left out."""
+    """Samples that consist of parts, each of which can be left out."""
 
     @property
     @abstractmethod
     def n(self) -> int:
-        """How many samples there are."""
+        """The number of samples."""
 
     @property
     @abstractmethod
@@ -42,12 +42,12 @@ class Parts(ABC):
         """The names of the parts."""
 
     @abstractmethod
-    def only(self, parts: Array) -> Any:
-        """Samples with some of the parts, as a fit takes them."""
+    def only(self, numbers: Array) -> Any:
+        """The samples with the parts of these numbers only, in a form that ``fit`` takes."""
 
     @abstractmethod
-    def moved(self, parts: Array, order: Array) -> Parts:
-        """The same, where sample i has some of the parts from sample ``order[i]``."""
+    def moved(self, numbers: Array, order: Array) -> Parts:
+        """The same samples, where sample i has the parts of these numbers from sample ``order[i]``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,13 +69,13 @@ class ViewParts(Parts):
     def names(self) -> tuple[str, ...]:
         return self.views.names
 
-    def only(self, parts: Array) -> Views:
-        names = tuple(self.names[k] for k in parts)
+    def only(self, numbers: Array) -> Views:
+        names = tuple(self.names[k] for k in numbers)
         features = tuple(name for name in self.views.features if name in names)
-        return replace(self.views, names=names, parts=tuple(self.views.parts[k] for k in parts), features=features)
+        return replace(self.views, names=names, parts=tuple(self.views.parts[k] for k in numbers), features=features)
 
-    def moved(self, parts: Array, order: Array) -> ViewParts:
-        changed = [_moved(part, order) if k in parts else part for k, part in enumerate(self.views.parts)]
+    def moved(self, numbers: Array, order: Array) -> ViewParts:
+        changed = [_reordered(part, order) if k in numbers else part for k, part in enumerate(self.views.parts)]
         return ViewParts(replace(self.views, parts=tuple(changed)))
 
 
@@ -98,13 +98,13 @@ class KernelParts(Parts):
     def names(self) -> tuple[str, ...]:
         return tuple(self.bank.names or (f"kernel {k}" for k in range(len(self.bank))))
 
-    def only(self, parts: Array) -> KernelBank:
-        if len(parts) == len(self.bank):
+    def only(self, numbers: Array) -> KernelBank:
+        if len(numbers) == len(self.bank):
             return self.bank
-        return self.bank.select(parts)
+        return self.bank.select(numbers)
 
-    def moved(self, parts: Array, order: Array) -> KernelParts:
-        return KernelParts(with_moved(self.bank, parts, order, order))
+    def moved(self, numbers: Array, order: Array) -> KernelParts:
+        return KernelParts(with_moved_kernels(self.bank, numbers, order, order))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,25 +127,27 @@ class ColumnParts(Parts):
         names = column_names(self.table) if is_frame(self.table) else None
         return tuple(names or map(str, range(self.table.shape[1])))
 
-    def only(self, parts: Array) -> Any:
-        if len(parts) == self.table.shape[1]:
+    def only(self, numbers: Array) -> Any:
+        if len(numbers) == self.table.shape[1]:
             return self.table
-        return _safe_indexing(self.table, parts, axis=1)
+        return _safe_indexing(self.table, numbers, axis=1)
 
-    def moved(self, parts: Array, order: Array) -> ColumnParts:
-        own = _moved(_safe_indexing(self.table, parts, axis=1), order)
+    def moved(self, numbers: Array, order: Array) -> ColumnParts:
+        moved_columns = _reordered(_safe_indexing(self.table, numbers, axis=1), order)
         if hasattr(self.table, "isetitem"):  # of pandas
             table = self.table.copy()
-            for place, column in enumerate(parts):
-                table.isetitem(column, own.iloc[:, place])
+            for position, column in enumerate(numbers):
+                table.isetitem(column, moved_columns.iloc[:, position])
             return ColumnParts(table)
         if is_frame(self.table):  # of polars
-            return ColumnParts(self.table.with_columns(own))
-        rest = np.setdiff1d(np.arange(self.table.shape[1]), parts)
-        back = np.argsort(np.concatenate([rest, parts]), kind="stable")
+            return ColumnParts(self.table.with_columns(moved_columns))
+        other_numbers = np.setdiff1d(np.arange(self.table.shape[1]), numbers)
+        column_order = np.argsort(np.concatenate([other_numbers, numbers]), kind="stable")
         if is_sparse(self.table):
-            return ColumnParts(sparse.hstack([self.table[:, rest], own], format="csr")[:, back])
-        return ColumnParts(np.hstack([self.table[:, rest], own])[:, back])
+            return ColumnParts(
+                sparse.hstack([self.table[:, other_numbers], moved_columns], format="csr")[:, column_order]
+            )
+        return ColumnParts(np.hstack([self.table[:, other_numbers], moved_columns])[:, column_order])
 
 
 def parts_of(X: Any, stacked: bool = False) -> Parts:
@@ -170,25 +172,25 @@ def parts_of(X: Any, stacked: bool = False) -> Parts:
 
 
 def given_sources(sources: Any, parts: Parts) -> Sources:
-    """The parts of each source as a user names them.
+    """The parts of each source, as named by a user.
 
     Raises
     ------
-    ValueError : where sources is no dict, a source has no part, a part is not there, or two sources share one
+    ValueError : where sources is no dict, a source has no part, a part does not exist, or two sources share one
     """
     if not isinstance(sources, Mapping) or not sources:
         raise ValueError(
             f"source_values: sources must be a dict of the columns of each source, got {abbreviated(sources)}"
         )
     features = Features(len(parts.names), parts.names)
-    found: Sources = {}
+    numbers_of_source: Sources = {}
     owner: dict[int, str] = {}
-    for name, own in sources.items():
+    for name, selection in sources.items():
         try:
-            if isinstance(own, slice):
-                numbers: Sequence[int] = range(features.n)[own]
+            if isinstance(selection, slice):
+                numbers: Sequence[int] = range(features.n)[selection]
             else:
-                numbers = features.index(_listed(own))
+                numbers = features.index(_listed(selection))
         except (IndexError, TypeError, ValueError) as error:
             raise ValueError(f"source_values: source {str(name)!r}: {error}") from None
         if not len(numbers):
@@ -200,30 +202,30 @@ def given_sources(sources: Any, parts: Parts) -> Sources:
                     "give each column to one source"
                 )
             owner[number] = str(name)
-        found[str(name)] = np.array(sorted(numbers))
-    return found
+        numbers_of_source[str(name)] = np.array(sorted(numbers))
+    return numbers_of_source
 
 
 def sources_of_columns(family: KernelFamily) -> Sources | None:
-    """The kernels of each group of columns, as ``kernels.column_groups`` restricts them; None where some take all."""
+    """The kernels of each group of columns of ``kernels.column_groups``; None where some kernel takes all columns."""
     try:
         kernels = list(family)
         names = [str(name) for name in family.names]
-    except TypeError:  # how many there are depends on the samples
+    except TypeError:  # the number of kernels depends on the samples
         return None
     groups: dict[str, list[int]] = {}
     for k, kernel in enumerate(kernels):
         if not isinstance(kernel, Restricted):
             return None
         groups.setdefault(repr(kernel.columns), []).append(k)
-    named = {_name_of_group([names[k] for k in own]): np.array(own) for own in groups.values()}
+    named = {_name_of_group([names[k] for k in members]): np.array(members) for members in groups.values()}
     if len(named) == len(groups):
         return named
     return None
 
 
 def sources_of_views(kernel_names: Sequence[str], view_names: Sequence[str]) -> list[Array]:
-    """The kernels of each view, by the names that a bank of views gives them."""
+    """The kernels of each view, by their names in a bank of views."""
     owner = [
         max((view for view in view_names if name == view or name.startswith(f"{view}: ")), key=len)
         for name in map(str, kernel_names)
@@ -231,38 +233,38 @@ def sources_of_views(kernel_names: Sequence[str], view_names: Sequence[str]) -> 
     return [np.array([k for k, view in enumerate(owner) if view == name]) for name in view_names]
 
 
-def with_moved(bank: KernelBank, kernels: Array, rows: Array, columns: Array) -> KernelBank:
-    """A bank in which some kernels are those of other samples, ``rows`` against ``columns``."""
-    rest = np.setdiff1d(np.arange(len(bank)), kernels)
-    own = bank.select(kernels).block(rows, columns)
-    if not len(rest):
-        return own
-    place = np.argsort(np.concatenate([rest, kernels]), kind="stable")
-    return ConcatenatedBank((bank.select(rest), own), place)
+def with_moved_kernels(bank: KernelBank, kernels: Array, rows: Array, columns: Array) -> KernelBank:
+    """A bank in which these kernels are those between other samples, ``rows`` and ``columns``."""
+    other_kernels = np.setdiff1d(np.arange(len(bank)), kernels)
+    moved_bank = bank.select(kernels).block(rows, columns)
+    if not len(other_kernels):
+        return moved_bank
+    kernel_order = np.argsort(np.concatenate([other_kernels, kernels]), kind="stable")
+    return ConcatenatedBank((bank.select(other_kernels), moved_bank), kernel_order)
 
 
-def _moved(part: Any, order: Array) -> Any:
-    """The samples of a part in another order, under the labels that their rows had."""
+def _reordered(part: Any, order: Array) -> Any:
+    """The samples of a part in another order; the rows of a frame keep their labels."""
     if isinstance(part, KernelBank):
         return part.block(order, order)
-    moved = _safe_indexing(part, order)
+    reordered = _safe_indexing(part, order)
     if not hasattr(part, "set_axis"):
-        return moved
-    return moved.set_axis(part.index)
+        return reordered
+    return reordered.set_axis(part.index)
 
 
 def _listed(names: Any) -> list[Any]:
-    """One name or number, or several, as a list."""
+    """A list of names or numbers; one of them alone becomes a list."""
     if isinstance(names, str) or not isinstance(names, Iterable):
         return [names]
     return list(names)
 
 
 def _name_of_group(names: Sequence[str]) -> str:
-    """What the names of a group's kernels have in common: "genes" of "genes: Linear()" and "genes: RBF()"."""
+    """The common prefix of the names of a group's kernels: "genes" of "genes: Linear()" and "genes: RBF()"."""
     if len(names) == 1:
         return names[0]
-    first, last = min(names), max(names)  # what these two share, all share
+    first, last = min(names), max(names)  # the common prefix of these two is common to all
     same = next((k for k, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     common, colon, _ = first[:same].rpartition(": ")
     if colon:

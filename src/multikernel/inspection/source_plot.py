@@ -1,4 +1,4 @@
-"""What the frame of ``source_values`` holds beside its rows: what pairs of sources add to each other, and a figure."""
+"""The interactions of pairs of sources and the figure, from the frame of ``source_values``."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ def plot_source_values(values: Any, ax: Any = None) -> Any:
     count = len(values)
     if ax is None:
         _, ax = plt.subplots(figsize=(8.0, 1.4 + 0.45 * count), layout="constrained")
-    at = np.arange(count)
+    heights = np.arange(count)
     ax.axvline(score, color=INK, lw=1, label=f"all sources, {score:.3g}")
     ax.axvline(constant, color=GREY, lw=1, ls=":", label=f"constant prediction, {constant:.3g}")
     blue, orange = COLORS[:2]
-    left, width = np.minimum(values["without"], score), np.abs(values["adds"])
-    ax.barh(at, width, 0.34, left=left, color=blue, alpha=0.35, label="what it adds")
-    ax.errorbar(values["without"], at, xerr=values["se"], fmt="o", color=blue, ms=6, lw=1.2, label="without it")
-    ax.plot(values["alone"], at, "D", mfc="white", mec=orange, mew=1.6, ms=6, label="alone")
-    for row, adds, error, p in zip(at, values["adds"], values["se"], values["p"], strict=True):
+    bar_starts, width = np.minimum(values["without"], score), np.abs(values["adds"])
+    ax.barh(heights, width, 0.34, left=bar_starts, color=blue, alpha=0.35, label="what it adds")
+    ax.errorbar(values["without"], heights, xerr=values["se"], fmt="o", color=blue, ms=6, lw=1.2, label="without it")
+    ax.plot(values["alone"], heights, "D", mfc="white", mec=orange, mew=1.6, ms=6, label="alone")
+    for row, adds, error, p in zip(heights, values["adds"], values["se"], values["p"], strict=True):
         words = f"adds {adds:+.3f} \u00b1 {error:.3f}" + ("" if np.isnan(p) else f", p = {p:.2g}")
         ax.annotate(words, (1.02, row), xycoords=("axes fraction", "data"), va="center", fontsize="small", color=INK)
-    ax.set_yticks(at, short_names([str(name) for name in values["source"]]), fontsize="small")
+    ax.set_yticks(heights, short_names([str(name) for name in values["source"]]), fontsize="small")
     ax.set_ylim(count - 0.5, -0.5)
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_xlabel(f"held-out {measure}")
@@ -74,7 +74,7 @@ def plot_source_values(values: Any, ax: Any = None) -> Any:
 
 
 def _attribute(values: Any, name: str) -> Any:
-    found = getattr(values, "attrs", {})
-    if name not in found:
+    attributes = getattr(values, "attrs", {})
+    if name not in attributes:
         raise ValueError("the frame is none that source_values returned: its attrs are missing")
-    return found[name]
+    return attributes[name]

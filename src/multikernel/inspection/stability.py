@@ -1,4 +1,4 @@
-"""How much kernel weights depend on the sample: the weights on random parts of it, on one bank."""
+"""How much kernel weights depend on the sample: the weights on random parts of the sample, on one bank."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class WeightStability:
 
     @property
     def std(self) -> Array:
-        """Their standard deviation over the parts, array (problems, m)."""
+        """The standard deviation of the weights over the parts, array (problems, m)."""
         return self.weights.std(axis=0)
 
     @property
     def frequency(self) -> Array:
-        """In which share of the parts a kernel has a positive weight, array (problems, m)."""
+        """The share of the parts on which a kernel has a positive weight, array (problems, m)."""
         return np.asarray(positive_weights(self.weights).mean(axis=0))
 
     def frame(self) -> Any:
@@ -107,9 +107,9 @@ def weight_stability(
 
     Raises
     ------
-    TypeError : where the estimator is none of this package
-    ValueError : for a number of parts below 1, a size outside (0, 1), and a model whose weights follow the sample in
-        number, as those of selected products do
+    TypeError : where the estimator is not one of this package
+    ValueError : for a number of parts below 1, a size outside (0, 1), and a model whose number of weights depends on
+        the sample, as it does for selected products
 
     Examples
     --------
@@ -132,16 +132,20 @@ def weight_stability(
     splits = kind(n_resamples, train_size=part, random_state=seed).split(np.empty((len(target), 1)), target)
 
     def on_part(rows: Array) -> tuple[list[Any], Array, Sequence[str]]:
-        own = clone(estimator)
-        part = bank.block(rows, rows)
+        resampled_model = clone(estimator)
+        part_bank = bank.block(rows, rows)
         if not model.reads_kernels_few_times:
-            part = part.compact()
-        own.fit_bank(part, target[rows], exact=False)
-        return list(own.kernel_keys()), np.atleast_2d(own.weights_), own.problem_names()
+            part_bank = part_bank.compact()
+        resampled_model.fit_bank(part_bank, target[rows], exact=False)
+        return (
+            list(resampled_model.kernel_keys()),
+            np.atleast_2d(resampled_model.weights_),
+            resampled_model.problem_names(),
+        )
 
     keys, weights, names = zip(
         *on_threads([partial(on_part, np.sort(rows)) for rows, _ in splits], n_jobs), strict=True
     )
-    if any(each != keys[0] for each in keys):
+    if any(resample_keys != keys[0] for resample_keys in keys):
         raise ValueError(f"weight_stability: {type(estimator).__name__} selects other products on each part")
     return WeightStability(tuple(map(str, model.kernel_names_)), np.stack(weights), names[0])

@@ -19,14 +19,14 @@ def plot_hist2d(
 ) -> Any:
     """Two models' scores of the same targets as a histogram of two dimensions; needs matplotlib.
 
-    Targets above the diagonal are predicted better by the second model; their share is written there. Colours count
+    Targets above the diagonal are predicted better by the second model; a label shows their share. Colours count
     targets, on a logarithmic scale. Where the highest score is positive, scores below minus that one are drawn at the
     lower end. Targets with a NaN are left out.
 
     Parameters
     ----------
     scores_1 : array (t,), scores of the first model, on the horizontal axis
-    scores_2 : array (t,), those of the second
+    scores_2 : array (t,), scores of the second model
     labels : the names of the models
     bins : int >= 1, default 80, on each axis
     ax : axes of matplotlib; new ones by default
@@ -80,7 +80,7 @@ def plot_best_kernels(parts: Any, names: Sequence[Any], *, minimum: float = 0.0,
     parts : array (m, t), what each kernel explains of each target, as ``score_split`` returns it, or ``weights_.T``
     names : of the m kernels, such as ``kernel_names_``
     minimum : float, default 0
-        Only targets count whose parts have a sum above this: of those that no kernel predicts, none is the best.
+        Only targets whose parts have a sum above this count: no kernel is the best for a target that none predicts.
     ax : axes of matplotlib; new ones by default
 
     Returns
@@ -107,13 +107,13 @@ def plot_best_kernels(parts: Any, names: Sequence[Any], *, minimum: float = 0.0,
 
 
 def _scores(scores_1: Any, scores_2: Any) -> tuple[Array, Array]:
-    """The scores of the targets that have both."""
+    """Both models' scores of the targets that have two finite ones."""
     first, second = (np.asarray(unmasked(scores), dtype=float) for scores in (scores_1, scores_2))
     if first.ndim != 1 or first.shape != second.shape:
         raise ValueError(
             f"plot_hist2d: give two scores for each target, arrays (t,); got shapes {first.shape} and {second.shape}"
         )
-    known = np.isfinite(first) & np.isfinite(second)
-    if not known.any():
+    both_finite = np.isfinite(first) & np.isfinite(second)
+    if not both_finite.any():
         raise ValueError("plot_hist2d: no target has two finite scores")
-    return first[known], second[known]
+    return first[both_finite], second[both_finite]

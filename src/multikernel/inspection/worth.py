@@ -1,28 +1,28 @@
-"""What each source of the samples is worth: the held-out score alone, without it, and what it adds.
+"""The worth of each source of the samples: the held-out scores of it alone and of all others, and what it adds.
 
-A score S(A) is that of a model fitted to the sources A, on samples that were held out; S() is that of a constant
-prediction. Of a source a among all sources, and of two sources a and b,
+The score S(A) is the held-out score of a model that is fitted to the sources A; S() is the score of a constant
+prediction. For a source a among all sources, and for two sources a and b,
 
     alone        S(a)
     without      S(all but a)
     adds         S(all) - S(all but a)
     interaction  S(a, b) - S(a) - S(b) + S():  below 0 they repeat each other, above 0 they complete each other.
 
-All scores are of the same J folds, so that each difference d has a value on every fold. Training sets of different
-folds share samples, which the standard error of a mean over folds has to allow for (Nadeau and Bengio, "Inference for
-the generalization error", Machine Learning 52, 2003):
+All scores are computed on the same J folds, so that each difference d has a value on every fold. Training sets of
+different folds share samples, and the standard error of a mean over folds takes this into account (Nadeau and Bengio,
+"Inference for the generalization error", Machine Learning 52, 2003):
 
     se^2 = (1 / J + n_test / n_train) * variance of d over the folds.
 
-The test moves the samples of a source against the rest, in training and test alike, and fits anew. A permutation moves
-samples within a fold only: then every training set keeps its samples, the kernels of the source keep what they learned
-from them, and one permutation of all samples serves all folds. With B permutations,
+The test permutes the samples of a source and leaves those of the other sources, in training and test samples alike, and
+fits again. A permutation moves samples within a fold only: then every training set keeps its samples, the kernels of
+the source keep what they learned from them, and one permutation of all samples serves all folds. With B permutations,
 
     p = (1 + number of permutations that add at least as much) / (1 + B),
 
 which is never 0, and at most t with probability at most t where the source is independent of the target and of the
-other sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010). Whole groups change
-places; where these differ in size, rows are repeated or left out, and the p-value is approximate.
+other sources (Phipson and Smyth, "Permutation p-values should never be zero", SAGMB 9, 2010). With groups, whole groups
+are permuted; where these differ in size, rows are repeated or left out, and the p-value is approximate.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def source_values(
     >>> rng = np.random.default_rng(0)
     >>> signal, noise = rng.normal(size=(60, 2)), rng.normal(size=(60, 2))
     >>> y = signal[:, 0] + 0.1 * rng.normal(size=60)
-    >>> found = source_values(AverageMKLRegressor(), {"signal": signal, "noise": noise}, y, permutations=9)
-    >>> list(found.columns), found.loc[0, "source"], bool(found.loc[0, "adds"] > 0.5)
+    >>> values = source_values(AverageMKLRegressor(), {"signal": signal, "noise": noise}, y, permutations=9)
+    >>> list(values.columns), values.loc[0, "source"], bool(values.loc[0, "adds"] > 0.5)
     (['source', 'alone', 'without', 'adds', 'se', 'p'], 'signal', True)
     """
     import pandas as pd
@@ -155,7 +155,7 @@ def source_values(
     rng = check_random_state(random_state)
     drawn = [_folds(estimator, cv, setting.groups, setting.y, rng) for _ in range(repeats)]
     if permutations:
-        orders = _orders(drawn[0], setting.parts.n, setting.groups, permutations, rng)
+        orders = _permutations(drawn[0], setting.parts.n, setting.groups, permutations, rng)
     else:
         orders = []
     subsets = _subsets(len(names), pairs)
@@ -201,43 +201,43 @@ def _scores(
     n_jobs: int | None,
     observe: Callable[[int, int], object] | None,
 ) -> tuple[dict[Subset, Array], list[Array]]:
-    """The scores of each subset of the sources, one for each fold; and of the first folds those of permuted sources."""
+    """The scores of each subset of the sources on every fold; and on the first folds the scores of permuted sources."""
     total, count = sum(map(len, drawn)), itertools.count(1)
 
-    def on_fold(fold: Fold, own: Sequence[Array]) -> tuple[dict[Subset, float], Array]:
-        found = _scores_of_fold(setting, fold, subsets, own)
+    def on_fold(fold: Fold, fold_orders: Sequence[Array]) -> tuple[dict[Subset, float], Array]:
+        fold_scores = _scores_of_fold(setting, fold, subsets, fold_orders)
         if observe is not None:
             observe(next(count), total)
-        return found
+        return fold_scores
 
     first, *later = drawn
-    works = [partial(on_fold, fold, orders) for fold in first]
-    works += [partial(on_fold, fold, []) for folds in later for fold in folds]
-    done = on_threads(works, n_jobs)
-    scores = {subset: np.array([own[subset] for own, _ in done]) for subset in subsets}
-    return scores, [own for _, own in done[: len(first)]]
+    jobs = [partial(on_fold, fold, orders) for fold in first]
+    jobs += [partial(on_fold, fold, []) for folds in later for fold in folds]
+    results = on_threads(jobs, n_jobs)
+    scores = {subset: np.array([fold_scores[subset] for fold_scores, _ in results]) for subset in subsets}
+    return scores, [fold_moved_scores for _, fold_moved_scores in results[: len(first)]]
 
 
 def _p_values(
     scores: Mapping[Subset, Array], permuted: Sequence[Array], count: int, folds: int, permutations: int
 ) -> list[float]:
-    """How often all sources score as well with a source permuted, on the first folds; NaN without permutations."""
+    """The p-value of each source, by its permutations on the first folds; NaN without permutations."""
     if not permutations:
         return [np.nan] * count
     reached = float(scores[tuple(range(count))][:folds].mean())
     better = (np.mean(permuted, axis=0) >= reached - SINGULAR).sum(axis=1)
-    return [(1 + int(each)) / (1 + permutations) for each in better]
+    return [(1 + int(count_of_better)) / (1 + permutations) for count_of_better in better]
 
 
 def _rows(
     names: Sequence[str], scores: Mapping[Subset, Array], p: Sequence[float], overlap: float
 ) -> list[dict[str, Any]]:
     """A row for each source."""
-    every = tuple(range(len(names)))
+    all_sources = tuple(range(len(names)))
     rows = []
     for s, name in enumerate(names):
-        without = scores[_without(every, s)]
-        adds = scores[every] - without
+        without = scores[_all_but(all_sources, s)]
+        adds = scores[all_sources] - without
         rows.append(
             {
                 "source": name,
@@ -252,15 +252,15 @@ def _rows(
 
 
 def _errors(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float) -> dict[str, Any]:
-    """The scores of all sources and of none, and the standard errors of the scores."""
-    every = tuple(range(len(names)))
+    """The scores of all sources and of the constant prediction, and the standard errors of the scores."""
+    all_sources = tuple(range(len(names)))
     return {
-        "score": float(scores[every].mean()),
-        "error": _error(scores[every], overlap),
+        "score": float(scores[all_sources].mean()),
+        "error": _error(scores[all_sources], overlap),
         "constant": float(scores[()].mean()),
         "errors": {
             "alone": {name: _error(scores[(s,)], overlap) for s, name in enumerate(names)},
-            "without": {name: _error(scores[_without(every, s)], overlap) for s, name in enumerate(names)},
+            "without": {name: _error(scores[_all_but(all_sources, s)], overlap) for s, name in enumerate(names)},
         },
     }
 
@@ -271,45 +271,45 @@ def _errors(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float
 def _target(estimator: Any, y: Any) -> Array:
     """The target as an array, checked as a fit checks it."""
     (check_labels if is_classifier(estimator) else check_target)(y)
-    # a sparse one is refused in scikit-learn's words
+    # scikit-learn's check below refuses a sparse one
     if not is_sparse(y):
         y = np.asarray(host(y))
     return np.asarray(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
 
 
-def _sources(estimator: Any, parts: Parts, given: Any) -> tuple[Sources, bool]:
-    """The parts of each source, or its kernels where these say which columns belong together; and which of the two."""
-    if given is not None:
-        return given_sources(given, parts), False
+def _sources(estimator: Any, parts: Parts, column_sources: Any) -> tuple[Sources, bool]:
+    """The parts of each source, or its kernels where these are column groups; and whether the latter is the case."""
+    if column_sources is not None:
+        return given_sources(column_sources, parts), False
     if not isinstance(parts, ColumnParts):
         return {name: np.array([k]) for k, name in enumerate(parts.names)}, False
     model = last_step(estimator)
-    known = None
+    group_kernels = None
     if takes_bank(estimator) and getattr(model, "kernels", None) is not None:
-        known = sources_of_columns(family_of(model))
-    if known is None:
+        group_kernels = sources_of_columns(family_of(model))
+    if group_kernels is None:
         raise ValueError(
             "source_values: X is one table, and nothing says which columns belong to which source: give sources, a "
             "dict of the columns of each, or kernels=kernels.column_groups(...), or X as a dict of views"
         )
-    return known, True
+    return group_kernels, True
 
 
 def _subsets(count: int, pairs: bool) -> list[Subset]:
-    """Which sources are fitted together, each once."""
-    every = tuple(range(count))
-    wanted = [(), every, *((s,) for s in every), *(_without(every, s) for s in every)]
+    """All sets of sources that are fitted, each once."""
+    all_sources = tuple(range(count))
+    subsets = [(), all_sources, *((s,) for s in all_sources), *(_all_but(all_sources, s) for s in all_sources)]
     if pairs:
-        wanted += itertools.combinations(every, 2)
-    return list(dict.fromkeys(wanted))
+        subsets += itertools.combinations(all_sources, 2)
+    return list(dict.fromkeys(subsets))
 
 
-def _without(every: Subset, s: int) -> Subset:
-    return tuple(other for other in every if other != s)
+def _all_but(sources: Subset, s: int) -> Subset:
+    return tuple(other for other in sources if other != s)
 
 
 def _folds(estimator: Any, cv: Any, groups: Array | None, y: Array, rng: Any) -> list[Fold]:
-    """Training and test rows; drawn ones are stratified for classifiers."""
+    """Training and test rows; folds that are drawn are stratified for classifiers."""
     if is_classifier(estimator):
         labels = np.unique(y, return_inverse=True)[1]
     else:
@@ -318,40 +318,40 @@ def _folds(estimator: Any, cv: Any, groups: Array | None, y: Array, rng: Any) ->
     return [(np.sort(train), np.sort(test)) for train, test in folds]
 
 
-def _orders(folds: Sequence[Fold], n: int, groups: Array | None, count: int, rng: Any) -> list[Array]:
-    """Permutations of samples that are training and test samples of the same folds.
+def _permutations(folds: Sequence[Fold], n: int, groups: Array | None, count: int, rng: Any) -> list[Array]:
+    """Permutations within the samples that are training and test samples of the same folds.
 
     Raises
     ------
     ValueError : where there are no two such samples, or groups
     """
-    part = np.zeros((n, len(folds)), dtype=np.int8)
+    role_of_sample = np.zeros((n, len(folds)), dtype=np.int8)
     for f, (train, test) in enumerate(folds):
-        part[train, f] = 1
-        part[test, f] = 2
-    kind = np.unique(part, axis=0, return_inverse=True)[1].reshape(n)
+        role_of_sample[train, f] = 1
+        role_of_sample[test, f] = 2
+    role = np.unique(role_of_sample, axis=0, return_inverse=True)[1].reshape(n)
     if groups is None:
         units = np.arange(n)
     else:
         units = np.unique(groups, return_inverse=True)[1].reshape(n)
     cells = []
-    for k in range(int(kind.max()) + 1):
-        rows = np.flatnonzero(kind == k)
+    for k in range(int(role.max()) + 1):
+        rows = np.flatnonzero(role == k)
         cells.append([rows[units[rows] == unit] for unit in np.unique(units[rows])])
     if max(map(len, cells)) < 2:
         raise ValueError(
             "source_values: no two samples, or groups of them, are held out together, so that none can change places "
             "for a p-value: give fewer folds, or permutations=0"
         )
-    return [_order(cells, n, rng) for _ in range(count)]
+    return [_permutation(cells, n, rng) for _ in range(count)]
 
 
-def _order(cells: Sequence[Sequence[Array]], n: int, rng: Any) -> Array:
-    """The sample that each sample gets its source from; of groups of different sizes, rows are left out or repeated."""
+def _permutation(cells: Sequence[Sequence[Array]], n: int, rng: Any) -> Array:
+    """The sample from which each sample gets the source; between groups of two sizes, rows are left out or repeated."""
     order = np.arange(n)
     for units in cells:
-        for own, other in zip(units, rng.permutation(len(units)), strict=True):
-            order[own] = np.resize(units[other], len(own))
+        for rows, other in zip(units, rng.permutation(len(units)), strict=True):
+            order[rows] = np.resize(units[other], len(rows))
     return order
 
 
@@ -364,8 +364,8 @@ def _scores_of_fold(
     """The score of each subset, and of all sources with each of them permuted: array (sources, permutations)."""
     fits = setting.fits(fold)
     scores = {subset: fits.score(subset) if subset else setting.constant_score(fold) for subset in subsets}
-    every = tuple(range(len(setting.sources)))
-    moved = [[fits.score(every, source, order) for order in orders] for source in every]
+    all_sources = tuple(range(len(setting.sources)))
+    moved = [[fits.score(all_sources, source, order) for order in orders] for source in all_sources]
     return scores, np.array(moved)
 
 
@@ -387,10 +387,10 @@ def _error(values: Array, overlap: float) -> float:
 
 
 def _interactions(names: Sequence[str], scores: Mapping[Subset, Array], overlap: float) -> list[dict[str, Any]]:
-    found = []
+    interactions = []
     for a, b in itertools.combinations(range(len(names)), 2):
         values = scores[(a, b)] - scores[(a,)] - scores[(b,)] + scores[()]
-        found.append(
+        interactions.append(
             {
                 "first": names[a],
                 "second": names[b],
@@ -398,11 +398,11 @@ def _interactions(names: Sequence[str], scores: Mapping[Subset, Array], overlap:
                 "se": _error(values, overlap),
             }
         )
-    return found
+    return interactions
 
 
 def _measure(estimator: Any, scoring: Any) -> str:
-    """What scores are called."""
+    """The name of the score."""
     if isinstance(scoring, str):
         return scoring
     if scoring is not None:

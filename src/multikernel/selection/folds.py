@@ -15,7 +15,7 @@ from multikernel._warnings import warn_user
 
 
 def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = None) -> list[Fold]:
-    """Training and test rows: as scikit-learn makes them, but shuffled where rows are ordered by a number to predict.
+    """Training and test rows, as in scikit-learn, but shuffled where rows are ordered by a numeric target.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
     classifier = is_classifier(model)
     if groups is None and (cv is None or isinstance(cv, Integral)):
         count = FOLDS if cv is None else int(cv)
-        if not classifier and _ordered(target):
+        if not classifier and _is_ordered(target):
             warn_user(
                 "BankSearchCV: the rows are ordered by the target, so that consecutive folds would leave out a part of "
                 "its range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
@@ -41,7 +41,7 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
         else:
             cv = check_cv(count, target, classifier=classifier)
     resampling = Resampling.of("BankSearchCV", cv, groups, target)
-    folds = resampling.folds(_shared(target, classifier), FOLDS, np.random.default_rng(0))
+    folds = resampling.folds(_stratum_labels(target, classifier), FOLDS, np.random.default_rng(0))
     single = [f for f, (_, test) in enumerate(folds) if len(test) == 1]
     if single and scoring in (None, "r2") and not classifier:
         raise ValueError(
@@ -64,21 +64,21 @@ def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_s
 
     Raises
     ------
-    ValueError : where groups are not n values, or there is one only
+    ValueError : where groups are not n values, or where there is only one group
     """
     rng = np.random.default_rng(random_state)
-    return Resampling.of("groups", count, groups, y).folds(_shared(y, stratify), count, rng)
+    return Resampling.of("groups", count, groups, y).folds(_stratum_labels(y, stratify), count, rng)
 
 
-def _shared(y: Array, stratify: bool) -> Array:
-    """The labels of which each fold gets its share: the values of y, or one of all samples."""
+def _stratum_labels(y: Array, stratify: bool) -> Array:
+    """The labels that are divided evenly among folds: the values of y, or one label for all samples."""
     if stratify:
         return np.unique(y, return_inverse=True)[1]
     return np.zeros(len(y), dtype=int)
 
 
-def _ordered(target: Array) -> bool:
-    """Whether the numbers rise, or fall, from row to row; of fewer than ten rows that may be chance."""
+def _is_ordered(target: Array) -> bool:
+    """Whether the numbers rise, or fall, from row to row; False for fewer than ten rows, where it may be chance."""
     if target.ndim != 1 or len(target) < 10 or target[0] == target[-1]:
         return False
     steps = np.diff(target)

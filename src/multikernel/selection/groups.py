@@ -1,4 +1,4 @@
-"""Candidates of a search that share their kernels and what is done to samples before, and so a bank."""
+"""Candidates of a search that share their kernels and the steps before, and therefore a bank."""
 
 from __future__ import annotations
 
@@ -22,48 +22,53 @@ from multikernel.selection.table import Scored
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Candidates that share their kernels and what is done to samples before.
+    """Candidates that share their kernels and the steps that samples pass before.
 
     Parameters
     ----------
-    members : the candidates by number
-    steps : the estimator with what they share
-    own : for each of them, its other parameters, as the estimator names them
+    members : the numbers of the candidates
+    steps : the estimator with the shared parameters, and the steps before it
+    member_params : for each member its other parameters, as the estimator names them
     """
 
     members: list[int]
     steps: Steps
-    own: list[dict[str, Any]]
+    member_params: list[dict[str, Any]]
 
     def models(self) -> list[Any]:
         """An estimator for each candidate."""
         shared = clone(self.steps.last)
-        found = []
-        known = shared.get_params(deep=False).keys()
-        for params in self.own:
-            if params.keys() <= known:
+        models = []
+        names = shared.get_params(deep=False).keys()
+        for params in self.member_params:
+            if params.keys() <= names:
                 model = copy(shared)
-                vars(model).update(params)  # as set_params does, which looks at all parameters first
-            else:  # a parameter in a value that copies share, or one that does not exist
+                vars(model).update(params)  # as set_params, which first reads all parameters and is slow
+            else:  # a nested parameter, in a value that copies would share, or one that does not exist
                 model = clone(shared).set_params(**params)
             model.check_parameters()
-            found.append(model)
-        return found
+            models.append(model)
+        return models
 
     @property
     def only_alpha(self) -> bool:
-        """Whether they differ in alpha alone, and the estimator can fit many of them together."""
-        names = {name for params in self.own for name in params}
-        numbers = not any(isinstance(each.get("alpha"), str) for each in self.own)
-        return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
+        """Whether the candidates differ in alpha alone, and the estimator can fit many values of it together."""
+        names = {name for params in self.member_params for name in params}
+        numbers = not any(isinstance(params.get("alpha"), str) for params in self.member_params)
+        return (
+            names == {"alpha"}
+            and numbers
+            and len(self.member_params) > 1
+            and isinstance(self.steps.last, FitsManyAlphas)
+        )
 
     def fitted(
         self, inner: KernelBank, y: Array, checkpoint: Checkpoint, groups: Array | None = None
     ) -> Iterator[tuple[Any, float]]:
         """Every candidate fitted on one bank, with its seconds.
 
-        On the kernels as they are stored: a candidate is scored and forgotten, and the best one is certified with every
-        entry in double precision when it is fitted to all samples.
+        Kernels are used as stored, also in single precision: a candidate is only scored, and the best one is certified
+        with every entry in double precision when it is fitted to all samples.
         """
         models = self.models()
         start = perf_counter()
@@ -76,23 +81,23 @@ class Group:
         earlier: list[Fitted] = []
         for number, model in enumerate(models, 1):
             start = perf_counter()
-            kept = checkpoint.under(f"candidate {number}")
+            member_checkpoint = checkpoint.under(f"candidate {number}")
             held_out = model.resampling(groups, y)
-            earlier = model.fit_bank(inner, y, earlier, exact=False, checkpoint=kept, resampling=held_out)
+            earlier = model.fit_bank(inner, y, earlier, exact=False, checkpoint=member_checkpoint, resampling=held_out)
             yield model, perf_counter() - start
 
 
 @dataclass(frozen=True, eq=False)
 class SearchedGroup:
-    """What a group did on the folds.
+    """The results of a group on the folds.
 
     Parameters
     ----------
-    folds : for each fold, its candidates
-    kernels : int
+    folds : for each fold, the scores of the candidates
+    kernels : int, the number of kernels
     bound : the fitted steps before, the estimator, the bank of all samples and the target; None where each fold had a
-        bank of its own
-    checkpoint : where the parts of this group are kept
+        separate bank
+    checkpoint : Checkpoint of the finished parts of this group
     """
 
     folds: list[list[Scored]]
@@ -102,7 +107,7 @@ class SearchedGroup:
 
 
 def groups_of(estimator: Any, candidates: list[dict[str, Any]]) -> list[Group]:
-    """Candidates with equal kernels and equal steps before.
+    """The groups of candidates with equal kernels and equal steps before.
 
     Parameters
     ----------
@@ -113,32 +118,32 @@ def groups_of(estimator: Any, candidates: list[dict[str, Any]]) -> list[Group]:
     groups: list[tuple[dict[str, Any], list[int]]] = []
     for c, params in enumerate(candidates):
         shared = {name: value for name, value in params.items() if steps.own(name) is None}
-        for known, members in groups:
-            if _equal(known, shared):
+        for group_params, members in groups:
+            if _equal_params(group_params, shared):
                 members.append(c)
                 break
         else:
             groups.append((shared, [c]))
-    found = []
+    groups_with_steps = []
     for shared, members in groups:
-        own = [{str(steps.own(n)): v for n, v in candidates[c].items() if n not in shared} for c in members]
+        member_params = [{str(steps.own(n)): v for n, v in candidates[c].items() if n not in shared} for c in members]
         changed = Steps.of(clone(estimator).set_params(**shared), "BankSearchCV searches")
-        found.append(Group(members, changed, own))
-    return found
+        groups_with_steps.append(Group(members, changed, member_params))
+    return groups_with_steps
 
 
-def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+def _equal_params(first: dict[str, Any], second: dict[str, Any]) -> bool:
     """Whether parameters have equal values."""
-    return one.keys() == other.keys() and all(
-        value is other[name] or _alike(value, other[name]) for name, value in one.items()
+    return first.keys() == second.keys() and all(
+        value is second[name] or _same_contents(value, second[name]) for name, value in first.items()
     )
 
 
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two values are made of the same; those that do not show what they are made of count as different."""
-    if type(one) is not type(other):
+def _same_contents(first: Any, second: Any) -> bool:
+    """Whether two values have the same contents; values whose contents cannot be compared count as different."""
+    if type(first) is not type(second):
         return False
     try:
-        return digest(one) == digest(other)
+        return digest(first) == digest(second)
     except TypeError:
         return False

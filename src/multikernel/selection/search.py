@@ -1,11 +1,11 @@
 """Cross-validation that binds a bank once and slices it for the folds.
 
 Binding (distances, Gram matrices, a stack) is done once for each set of kernels, a fold is a block of that bank, and
-the candidates of a fold follow each other with warm starts. Where a step of a pipeline learns from the samples, each
-fold has a bank of its own, on which all candidates are fitted and scored. Candidates that differ in alpha only, of a
-regressor whose weights do not look at alpha, share a decomposition of one kernel matrix; where the weights do not look
-at the target either, so do the folds. scikit-learn's GridSearchCV works as well; it binds anew for every fold and
-candidate.
+the candidates of a fold are fitted one after the other with warm starts. Where a step of a pipeline learns from the
+samples, each fold has a separate bank, on which all candidates are fitted and scored. Candidates that differ only in
+alpha share a decomposition of one kernel matrix if the weights of the regressor do not depend on alpha; if the weights
+do not depend on the target either, the folds share it as well. scikit-learn's GridSearchCV also works, but binds for
+every fold and candidate.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Exhaustive search over parameters of a multiple-kernel estimator, on one bank.
 
     What kernels learn from samples (median widths, means, categories, words), they learn once, from all samples without
-    their targets. GridSearchCV learns it from each training part anew.
+    their targets. GridSearchCV learns them again from the training samples of each fold.
 
     Parameters
     ----------
     estimator : an estimator of this package, or a Pipeline whose last step is one
-        Steps before it that learn from the samples are fitted for each fold, as in GridSearchCV; others are done once.
+        Steps before it that learn from the samples are fitted for each fold, as in GridSearchCV; others run once.
     param_grid : dict or list of dicts, as in GridSearchCV; a bank is bound for each value of ``kernels``
     cv : int, splitter or iterable of (train, test) rows; stratified folds for classifiers; default 5
         A number of folds of a regressor whose rows are ordered by the target are shuffled ones, and a warning says so.
@@ -56,11 +56,11 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     scoring : str, callable, or a list or dict of several, as in GridSearchCV; default the estimator's ``score``
     refit : str or None, the metric that decides, where there are several
     one_standard_error : bool, default False
-        Take the simplest candidate whose mean score is within one standard error, over the folds, of the best: that
+        Take the simplest candidate whose mean score is within one standard error, over the folds, of the best: the one
         with the fewest kernels, then by the parameters in ``best_params_`` below.
-    n_jobs : int or None, threads over the folds, whatever backend joblib uses; not used for candidates that
-        are found together
-    checkpoint : directory or None, where finished folds are kept: the same call resumes after it was killed
+    n_jobs : int or None, threads over the folds, with any backend of joblib; not used for candidates that are fitted
+        together
+    checkpoint : directory or None, in which finished folds are saved: a call that was killed resumes when repeated
     verbose : int, progress over the folds, as in joblib
 
     Attributes
@@ -127,29 +127,33 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "param_grid is empty, so there is no candidate: give a dict of parameters, or a list of some"
             )
-        alike = groups_of(self.estimator, candidates)
-        own = {c: params for group in alike for c, params in zip(group.members, group.own, strict=True)}
+        groups_of_candidates = groups_of(self.estimator, candidates)
+        params_of_candidate = {
+            c: params
+            for group in groups_of_candidates
+            for c, params in zip(group.members, group.member_params, strict=True)
+        }
         if self.one_standard_error:
-            check_simplicity([*own.values(), *candidates])
-        metric = self._deciding()
+            check_simplicity([*params_of_candidate.values(), *candidates])
+        metric = self._deciding_metric()
         trials = Trials(self.cv, self.scoring, self.scorer_, self.n_jobs, self.verbose, self.checkpoint, groups)
-        searched = [trials.of(group, X, y) for group in alike]
-        found = {}
-        sizes = {}
-        for group, done in zip(alike, searched, strict=True):
+        searched = [trials.of(group, X, y) for group in groups_of_candidates]
+        scores_of_candidate = {}
+        complexities = {}
+        for group, result in zip(groups_of_candidates, searched, strict=True):
             for position, c in enumerate(group.members):
-                found[c] = [fold[position] for fold in done.folds]
-                params = group.steps.last.get_params(deep=False) | group.own[position]
-                sizes[c] = complexity(params, done.kernels)
+                scores_of_candidate[c] = [fold[position] for fold in result.folds]
+                params = group.steps.last.get_params(deep=False) | group.member_params[position]
+                complexities[c] = complexity(params, result.kernels)
         order = range(len(candidates))
-        self.cv_results_ = results(candidates, [found[c] for c in order])
-        self.fold_weights_ = [[fold.weights for fold in found[c]] for c in order]
-        self.n_splits_ = len(found[0])
-        self.best_index_ = best(self.cv_results_, metric, self.one_standard_error, [sizes[c] for c in order])
+        self.cv_results_ = results(candidates, [scores_of_candidate[c] for c in order])
+        self.fold_weights_ = [[fold.weights for fold in scores_of_candidate[c]] for c in order]
+        self.n_splits_ = len(scores_of_candidate[0])
+        self.best_index_ = best(self.cv_results_, metric, self.one_standard_error, [complexities[c] for c in order])
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
-        which = next(g for g, group in enumerate(alike) if self.best_index_ in group.members)
-        self.best_estimator_ = self._refitted(alike[which], searched[which], X, y, groups)
+        best_group = next(g for g, group in enumerate(groups_of_candidates) if self.best_index_ in group.members)
+        self.best_estimator_ = self._refit(groups_of_candidates[best_group], searched[best_group], X, y, groups)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self.best_estimator_, name):
                 setattr(self, name, getattr(self.best_estimator_, name))
@@ -159,7 +163,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @property
     def scorer_(self) -> dict[str, Any]:
-        """A scorer for each metric, made of ``scoring``: a saved search holds none."""
+        """A scorer for each metric, created from ``scoring`` when it is read: a saved search holds no scorers."""
         several = self.scoring
         if several is None or callable(several) or isinstance(several, str):
             return {"score": check_scoring(self.estimator, several)}
@@ -171,7 +175,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError("BankSearchCV: scoring is empty: name a metric, or leave it out for the estimator's score")
         return {name: check_scoring(self.estimator, scorer) for name, scorer in named.items()}
 
-    def _deciding(self) -> str:
+    def _deciding_metric(self) -> str:
         """The metric that decides."""
         names = list(self.scorer_)
         if len(names) > 1 and self.refit is None:
@@ -182,9 +186,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return names[0]
         return self.refit
 
-    def _refitted(self, group: Group, searched: SearchedGroup, X: Any, y: Any, groups: Any) -> Any:
-        """The best candidate on all samples, on the bank that is there already if no step learns from them."""
-        params = group.own[group.members.index(self.best_index_)]
+    def _refit(self, group: Group, searched: SearchedGroup, X: Any, y: Any, groups: Any) -> Any:
+        """The best candidate fitted to all samples, on the bank of the search if no step learns from the samples."""
+        params = group.member_params[group.members.index(self.best_index_)]
         if searched.bound is None:
             with blas_threads(len(y)):
                 best = clone(self.estimator).set_params(**self.best_params_)
@@ -196,9 +200,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         before, model, bank, target = searched.bound
         model.set_params(**params).check_parameters()
         with blas_threads(len(target)):
-            kept = searched.checkpoint.under(f"best, {params}")
+            best_checkpoint = searched.checkpoint.under(f"best, {params}")
             held_out = model.resampling(groups, target)
-            model.fit_bank(bank, target, checkpoint=kept, resampling=held_out)
+            model.fit_bank(bank, target, checkpoint=best_checkpoint, resampling=held_out)
         return group.steps.joined(before, model)
 
     @_has("predict")  # type: ignore[untyped-decorator]
@@ -223,4 +227,4 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
         check_is_fitted(self)
         [y] = aligned(X, y=y)
-        return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))
+        return float(self.scorer_[self._deciding_metric()](self.best_estimator_, X, y))

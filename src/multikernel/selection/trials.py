@@ -29,12 +29,12 @@ from multikernel.selection.groups import Group, SearchedGroup
 from multikernel.selection.table import Scored
 from multikernel.tuning import ORDER_SMALL
 
-_ALL = "all folds"  # the one part of candidates that are found together
+_ALL = "all folds"  # the one part in a checkpoint of candidates that are fitted together
 
 
 @dataclass(eq=False)
 class Trials:
-    """How groups of candidates are tried: all on the folds of the first, as a splitter may draw others each time.
+    """Trials of groups of candidates, all on the folds of the first group, as a splitter may draw others each time.
 
     Parameters
     ----------
@@ -58,18 +58,20 @@ class Trials:
         if not group.steps.once:
             target = np.asarray(y)
             folds = self._folds(model, target)
-            kept = self._checkpoint(group, X, y, folds)
-            each = [partial(self._on_own_bank, group, X, target, *fold, kept, name) for name, fold in _named(folds)]
+            checkpoint = self._checkpoint(group, X, y, folds)
+            jobs = [
+                partial(self._on_own_bank, group, X, target, *fold, checkpoint, name) for name, fold in _named(folds)
+            ]
             with blas_threads(len(target), self.n_jobs):
-                done = on_threads(each, self.n_jobs, verbose=self.verbose)
-            return SearchedGroup([scored for scored, _ in done], done[0][1], None, kept)
+                done = on_threads(jobs, self.n_jobs, verbose=self.verbose)
+            return SearchedGroup([scored for scored, _ in done], done[0][1], None, checkpoint)
         samples, before = group.steps.applied(X, y)
         bank, target = model.bind(samples, y)
         folds = self._folds(model, target)
-        kept = self._checkpoint(group, X, y, folds)
+        checkpoint = self._checkpoint(group, X, y, folds)
         with blas_threads(len(target), self.n_jobs):
-            found = self._on_one_bank(group, bank, target, folds, kept)
-        return SearchedGroup(found, len(bank), (before, model, bank, target), kept)
+            scores_of_folds = self._on_one_bank(group, bank, target, folds, checkpoint)
+        return SearchedGroup(scores_of_folds, len(bank), (before, model, bank, target), checkpoint)
 
     def _folds(self, model: Any, target: Array) -> list[Fold]:
         """The folds of every group."""
@@ -78,38 +80,42 @@ class Trials:
         return self._drawn
 
     def _checkpoint(self, group: Group, X: Any, y: Any, folds: list[Fold]) -> Checkpoint:
-        """Where the folds of a group of candidates are kept."""
+        """The checkpoint of the folds of a group of candidates."""
         last = group.steps.last
-        work = f"search of {type(last).__name__}"
-        kept = Checkpoint.of(self.checkpoint, work, last, group.steps.before, group.own, X, y, folds, self.scoring)
+        task = f"search of {type(last).__name__}"
+        checkpoint = Checkpoint.of(
+            self.checkpoint, task, last, group.steps.before, group.member_params, X, y, folds, self.scoring
+        )
         if group.steps.once and group.only_alpha:
-            kept.expect([_ALL])
+            checkpoint.expect([_ALL])
         else:
-            kept.expect([name for name, _ in _named(folds)])
-        return kept
+            checkpoint.expect([name for name, _ in _named(folds)])
+        return checkpoint
 
     def _on_one_bank(
-        self, group: Group, bank: KernelBank, y: Array, folds: list[Fold], kept: Checkpoint
+        self, group: Group, bank: KernelBank, y: Array, folds: list[Fold], checkpoint: Checkpoint
     ) -> list[list[Scored]]:
-        """Folds that are blocks of a bank; together where candidates differ in alpha only, and the estimator can."""
+        """The scores on folds that are blocks of a bank; all folds together where ``only_alpha`` allows it."""
         if group.only_alpha:
-            return kept.part(_ALL, lambda: self._together(group, bank, y, folds))
+            return checkpoint.part(_ALL, lambda: self._scores_of_all_folds(group, bank, y, folds))
 
         def of_fold(name: str, train: Array, test: Array) -> list[Scored]:
             def score() -> list[Scored]:
                 inner = bank.block(train, train)
                 outer = bank.block(test, train)
-                return self._scored(group, inner, y[train], outer, y[test], kept.under(name), self._groups(train))
+                return self._scores_on_banks(
+                    group, inner, y[train], outer, y[test], checkpoint.under(name), self._groups(train)
+                )
 
-            return kept.part(name, score)
+            return checkpoint.part(name, score)
 
-        each = [partial(of_fold, name, *fold) for name, fold in _named(folds)]
-        return on_threads(each, self.n_jobs, verbose=self.verbose)
+        jobs = [partial(of_fold, name, *fold) for name, fold in _named(folds)]
+        return on_threads(jobs, self.n_jobs, verbose=self.verbose)
 
     def _on_own_bank(
-        self, group: Group, X: Any, y: Array, train: Array, test: Array, kept: Checkpoint, name: str
+        self, group: Group, X: Any, y: Array, train: Array, test: Array, checkpoint: Checkpoint, name: str
     ) -> tuple[list[Scored], int]:
-        """A fold whose steps are fitted to its training samples, and how many kernels there are."""
+        """The scores on a fold whose steps are fitted to its training samples, and the number of kernels."""
 
         def score() -> tuple[list[Scored], int]:
             learned, before = group.steps.applied(_safe_indexing(X, train), y[train])
@@ -117,34 +123,36 @@ class Trials:
             inner, target = model.bind(learned, y[train])
             held_out = before.transform(_safe_indexing(X, test))
             outer = model.against(inner, held_out)
-            scored = self._scored(group, inner, target, outer, y[test], kept.under(name), self._groups(train))
+            scored = self._scores_on_banks(
+                group, inner, target, outer, y[test], checkpoint.under(name), self._groups(train)
+            )
             return scored, len(inner)
 
-        return kept.part(name, score)
+        return checkpoint.part(name, score)
 
-    def _scored(
+    def _scores_on_banks(
         self,
         group: Group,
         inner: KernelBank,
         y: Array,
         outer: KernelBank,
         truth: Array,
-        kept: Checkpoint,
+        checkpoint: Checkpoint,
         groups: Array | None,
     ) -> list[Scored]:
-        """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
-        models, seconds = zip(*group.fitted(inner, y, kept, groups), strict=True)
+        """The scores of every candidate: fitted on one bank with warm starts, scored on another in one pass for all."""
+        models, seconds = zip(*group.fitted(inner, y, checkpoint, groups), strict=True)
         share_reference(models, inner)
         if not in_one_pass(models):
             outer = stored(outer)
         scorers = self.scorers
         if self.scoring is None:
             scorers = {"score": quick_scorer(models[0], None)}
-        found = []
+        scored = []
         for model, spent in zip(informed(models, outer), seconds, strict=True):
             scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers.items()}
-            found.append(Scored(scores, spent, model.weights_))
-        return found
+            scored.append(Scored(scores, spent, model.weights_))
+        return scored
 
     def _groups(self, rows: Array) -> Array | None:
         """The groups of some of the samples."""
@@ -152,16 +160,16 @@ class Trials:
             return None
         return np.asarray(self.groups)[rows]
 
-    def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
+    def _scores_of_all_folds(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
         """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
         models = group.models()
         start = perf_counter()
         fits = models[0].fit_folds(bank, y, [model.alpha for model in models], folds)
         seconds = (perf_counter() - start) / (len(models) * len(folds))
         scored = []
-        for (train, test), own in zip(folds, fits, strict=True):
-            scores = self._scores(models, bank, y, train, test, own)
-            weights = [fit.weights.values for fit, _ in own]
+        for (train, test), fold_fits in zip(folds, fits, strict=True):
+            scores = self._scores(models, bank, y, train, test, fold_fits)
+            weights = [fit.weights.values for fit, _ in fold_fits]
             scored.append([Scored(s, seconds, w) for s, w in zip(scores, weights, strict=True)])
         return scored
 
@@ -172,15 +180,15 @@ class Trials:
         if self.scoring is None:
             values = np.hstack([values for _, values in fits])
             truth = as_columns(y[test])
-            each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
-            return [{"score": score} for score in each.reshape(len(fits), -1).mean(axis=1).tolist()]
+            r2_scores = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
+            return [{"score": score} for score in r2_scores.reshape(len(fits), -1).mean(axis=1).tolist()]
         inner = bank.block(train, train)
         outer = bank.block(test, train)
         scores = []
         for model, (fitted, values) in zip(models, fits, strict=True):
             model.publish(inner, [fitted], single=True)
-            known = with_known_values(model, values)
-            scores.append({name: float(scorer(known, outer, y[test])) for name, scorer in self.scorers.items()})
+            scored_model = with_known_values(model, values)
+            scores.append({name: float(scorer(scored_model, outer, y[test])) for name, scorer in self.scorers.items()})
         return scores
 
 
@@ -190,5 +198,5 @@ def _named(folds: list[Fold]) -> list[tuple[str, Fold]]:
 
 
 def blas_threads(n: int, n_jobs: int | None = None) -> Any:
-    """As many BLAS threads as pay with n samples; one beside other threads of ours."""
+    """A limit on BLAS threads: one for few samples, or beside threads over folds; else none."""
     return threadpool_limits(1 if n <= ORDER_SMALL or n_jobs else None, user_api="blas")
