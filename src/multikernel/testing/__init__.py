@@ -1,4 +1,4 @@
-"""Conformance suites for new parts: each checks in one line that a new part keeps the contract of its kind."""
+"""Conformance suites: one line checks that a new kernel, bank, domain, machine or optimizer keeps its contract."""
 
 from multikernel.testing.banks import check_bank
 from multikernel.testing.combinations import check_combination

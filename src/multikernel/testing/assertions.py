@@ -1,4 +1,4 @@
-"""What the suites are made of: requirements, and refusals that somebody wrote for the reader."""
+"""Requirements of the suites, and refusals with a message that was written for the user."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from collections.abc import Callable
 
 import numpy as np
 
-ROUNDING = 1e-9  # of the largest number: what sums in another order, and values that are solved to rounding, leave
-STEP = 1e-5  # of differences that stand for derivatives
-_FEW = 5  # words that a sentence has at least
+ROUNDING = 1e-9  # of the largest number: the error of sums in another order, and of values that are solved to rounding
+STEP = 1e-5  # of the finite differences that approximate derivatives
+_FEW = 5  # the least number of words of a sentence
 
 
-def require(condition: bool | np.bool_, what: str) -> None:
-    """AssertionError that says what is wrong where the condition does not hold."""
+def require(condition: bool | np.bool_, message: str) -> None:
+    """Raise AssertionError with this message where the condition does not hold."""
     if not condition:
-        raise AssertionError(what)
+        raise AssertionError(message)
 
 
 def refusal(call: Callable[[], object]) -> str | None:
@@ -28,8 +28,8 @@ def refusal(call: Callable[[], object]) -> str | None:
 
     Raises
     ------
-    AssertionError : where the call ends with another exception than TypeError or ValueError, with an exception that is
-        not raised by a ``raise`` in its code, or with a message that is not one sentence
+    AssertionError : where the call raises another exception than TypeError or ValueError, an exception that does not
+        come from a ``raise`` statement in its code, or one whose message is not one sentence
 
     Examples
     --------
@@ -51,13 +51,13 @@ def refusal(call: Callable[[], object]) -> str | None:
     return None
 
 
-def must_refuse(call: Callable[[], object], what: str) -> str:
-    """The sentence of a call that has to refuse its arguments.
+def must_refuse(call: Callable[[], object], argument: str) -> str:
+    """The message of a call that has to refuse its arguments.
 
     Raises
     ------
-    AssertionError : where it does not, or not in a sentence
+    AssertionError : where it does not refuse them, or not in one sentence
     """
-    message = refusal(call)
-    require(message is not None, f"{what} was not refused")
-    return str(message)
+    sentence = refusal(call)
+    require(sentence is not None, f"{argument} was not refused")
+    return str(sentence)

@@ -1,4 +1,4 @@
-"""The passes of a bank, each against the same of its dense matrices."""
+"""The passes of a bank, each compared with the same operation on its dense matrices."""
 
 from __future__ import annotations
 
@@ -12,65 +12,65 @@ from multikernel.banks import DenseGram, Gram, KernelBank
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
-_DOUBLE = 1e-10  # what counts as rounding of entries in double precision
-_SINGLE = 5e-6  # and in single precision, whose unit is 6e-8
+_DOUBLE = 1e-10  # differences up to this count as rounding in double precision
+_SINGLE = 5e-6  # and up to this in single precision, whose unit roundoff is 6e-8
 
 
 def tolerance(bank: KernelBank) -> float:
-    """The part of a sum of positive terms that counts as rounding in this bank."""
+    """The relative difference of sums of positive terms that counts as rounding in this bank."""
     if bank.rounding <= 2.0**-53:
         return _DOUBLE
     return _SINGLE
 
 
-def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
-    """What a bank of any shape computes; returns the matrices that it was compared with."""
+def check_passes(label: str, bank: KernelBank, K: Array | None) -> Array:
+    """Check the passes of a bank of any shape; returns the matrices that it was compared with."""
     rng = np.random.default_rng(1)
     tol = tolerance(bank)
     if K is None:
         K = bank.matrices()
     (m, r, c) = K.shape
     size = np.abs(K)
-    found = (len(bank), *bank.shape)
-    require(found == (m, r, c), f"{what}: holds {found[0]} matrices of shape {found[1:]}, expected {m} of {(r, c)}")
-    close(f"{what}: matrices", bank.matrices(), K, tol)
-    close(f"{what}: tiles", np.array([np.array(tile) for tile in bank.tiles(slice(0, 3))]), K[:, :3], tol, size)
+    shape = (len(bank), *bank.shape)
+    require(shape == (m, r, c), f"{label}: holds {shape[0]} matrices of shape {shape[1:]}, expected {m} of {(r, c)}")
+    close(f"{label}: matrices", bank.matrices(), K, tol)
+    close(f"{label}: tiles", np.array([np.array(tile) for tile in bank.tiles(slice(0, 3))]), K[:, :3], tol, size)
     W = np.stack([rng.random(m), rng.normal(size=m), np.eye(1, m, m - 1)[0], np.zeros(m)])
     for w, gram in zip(W, bank.combine_all(W), strict=True):
-        _check_gram(f"{what}: combine_all", gram, K, w, tol)
-    _check_gram(f"{what}: combine", bank.combine(W[0]), K, W[0], tol)
+        _check_gram(f"{label}: combine_all", gram, K, w, tol)
+    _check_gram(f"{label}: combine", bank.combine(W[0]), K, W[0], tol)
     total = bank.total(W[0])
-    close(f"{what}: total", host(total), np.tensordot(W[0], K, 1), tol, np.tensordot(W[0], size, 1))
+    close(f"{label}: total", host(total), np.tensordot(W[0], K, 1), tol, np.tensordot(W[0], size, 1))
     if isinstance(total, np.ndarray):
-        total[...] = 0.0  # which callers may do, and the bank does not see
+        total[...] = 0.0  # callers may write into the result without changing the bank
     C = rng.normal(size=(c, 3))
     M = rng.normal(size=(r, c))
-    close(f"{what}: apply", bank.apply(C), K @ C, tol, size @ np.abs(C))
-    close(f"{what}: inner", bank.inner(M), _inner(K, M), tol, _inner(size, np.abs(M)))
-    close(f"{what}: pairs", bank.pairs(), _pairs(K, 1.0), tol, _pairs(size, 1.0))
+    close(f"{label}: apply", bank.apply(C), K @ C, tol, size @ np.abs(C))
+    close(f"{label}: inner", bank.inner(M), _inner(K, M), tol, _inner(size, np.abs(M)))
+    close(f"{label}: pairs", bank.pairs(), _pairs(K, 1.0), tol, _pairs(size, 1.0))
     N = M @ M.T if bank.square else M
-    close(f"{what}: pairs with weights", bank.pairs(N), _pairs(K, N), tol, _pairs(size, np.abs(N)))
-    close(f"{what}: hadamard_apply", bank.hadamard_apply(DenseGram(N), C), (N * K) @ C, tol, np.abs(N) * size @ abs(C))
+    close(f"{label}: pairs with weights", bank.pairs(N), _pairs(K, N), tol, _pairs(size, np.abs(N)))
+    close(f"{label}: hadamard_apply", bank.hadamard_apply(DenseGram(N), C), (N * K) @ C, tol, np.abs(N) * size @ abs(C))
     return K
 
 
-def _check_gram(what: str, gram: Gram, K: Array, w: Array, tol: float) -> None:
-    """The combined matrix as an array, and as an operator."""
+def _check_gram(label: str, gram: Gram, K: Array, w: Array, tol: float) -> None:
+    """Check the combined matrix as an array and as an operator."""
     rng = np.random.default_rng(2)
     want = np.tensordot(w, K, 1)
     size = np.tensordot(np.abs(w), np.abs(K), 1)
     V = rng.normal(size=(K.shape[2], 2))
-    require(gram.shape == want.shape, f"{what}: the Gram has shape {gram.shape}, expected {want.shape}")
-    close(f"{what}: dense", gram.dense(), want, tol, size)
-    close(f"{what}: multiply", gram.multiply(V), want @ V, tol, size @ np.abs(V))
-    close(f"{what}: multiply by a vector", gram.multiply(V[:, 0]), want @ V[:, 0], tol, size @ np.abs(V))
-    close(f"{what}: rows", gram.rows(np.arange(len(want))[::-2]), want[::-2], tol, size)
+    require(gram.shape == want.shape, f"{label}: the Gram has shape {gram.shape}, expected {want.shape}")
+    close(f"{label}: dense", gram.dense(), want, tol, size)
+    close(f"{label}: multiply", gram.multiply(V), want @ V, tol, size @ np.abs(V))
+    close(f"{label}: multiply by a vector", gram.multiply(V[:, 0]), want @ V[:, 0], tol, size @ np.abs(V))
+    close(f"{label}: rows", gram.rows(np.arange(len(want))[::-2]), want[::-2], tol, size)
 
 
-def check_square(what: str, bank: KernelBank, K: Array | None) -> None:
-    """What a bank of a training sample computes besides."""
-    require(bank.square, f"{what}: rows and columns are the same samples, and it says that it is not square")
-    K = check_passes(what, bank, K)
+def check_square(label: str, bank: KernelBank, K: Array | None) -> None:
+    """Check the passes of a bank, and those that only a bank of a training sample has."""
+    require(bank.square, f"{label}: rows and columns are the same samples, and it says that it is not square")
+    K = check_passes(label, bank, K)
     rng = np.random.default_rng(3)
     tol = tolerance(bank)
     size = np.abs(K)
@@ -79,33 +79,35 @@ def check_square(what: str, bank: KernelBank, K: Array | None) -> None:
     for name, A in (("a matrix", rng.normal(size=(n, 3))), ("few samples", few), ("zeros", np.zeros((n, 1)))):
         forms = _forms(K, A)
         sizes = _forms(size, np.abs(A))
-        close(f"{what}: quads of {name}", bank.quads(A), forms, tol, sizes)
-        close(f"{what}: quad of {name}", bank.quad(A), forms.sum(axis=1), tol, sizes)
-        close(f"{what}: quad of a vector of {name}", bank.quad(A[:, 0]), forms[:, 0], tol, sizes)
+        close(f"{label}: quads of {name}", bank.quads(A), forms, tol, sizes)
+        close(f"{label}: quad of {name}", bank.quad(A), forms.sum(axis=1), tol, sizes)
+        close(f"{label}: quad of a vector of {name}", bank.quad(A[:, 0]), forms[:, 0], tol, sizes)
         N = A @ A.T
-        close(f"{what}: pair_forms of {name}", bank.pair_forms(A), _pairs(K, N), tol, _pairs(size, np.abs(N)))
-    close(f"{what}: quads of no vector", bank.quads(np.zeros((n, 0))), np.zeros((len(K), 0)), tol)
-    close(f"{what}: diagonal", bank.diagonal(), np.einsum("kii->ki", K), tol, size)
-    close(f"{what}: traces", bank.traces(), np.einsum("kii->k", K), tol, np.einsum("kii->k", size))
-    _check_system(what, bank, K)
+        close(f"{label}: pair_forms of {name}", bank.pair_forms(A), _pairs(K, N), tol, _pairs(size, np.abs(N)))
+    close(f"{label}: quads of no vector", bank.quads(np.zeros((n, 0))), np.zeros((len(K), 0)), tol)
+    close(f"{label}: diagonal", bank.diagonal(), np.einsum("kii->ki", K), tol, size)
+    close(f"{label}: traces", bank.traces(), np.einsum("kii->k", K), tol, np.einsum("kii->k", size))
+    _check_system(label, bank, K)
 
 
-def _check_system(what: str, bank: KernelBank, K: Array) -> None:
-    """Systems of the combined matrix, where it is positive semi-definite."""
+def _check_system(label: str, bank: KernelBank, K: Array) -> None:
+    """Check solutions of linear systems of the combined matrix, where it is positive semi-definite."""
     rng = np.random.default_rng(4)
     tol = 100.0 * tolerance(bank)
     w = rng.random(len(K))
     B = rng.normal(size=(K.shape[1], 2))
     S = np.tensordot(w, K, 1)
     gram = bank.combine(w)
-    some = np.arange(K.shape[1])[::-3]
-    close(f"{what}: diagonal of combine", gram.diagonal(), np.diag(S), tol)
+    rows = np.arange(K.shape[1])[::-3]
+    close(f"{label}: diagonal of combine", gram.diagonal(), np.diag(S), tol)
     shift = float(np.abs(S).max()) + 0.5
     if np.linalg.eigvalsh(S).min() >= -tol * shift:
         shifted = S + shift * np.eye(len(S))
-        close(f"{what}: solve_shifted", gram.solve_shifted(shift, B), np.linalg.solve(shifted, B), tol, 10.0)
-        part = np.linalg.solve(shifted[np.ix_(some, some)], B[some])
-        close(f"{what}: solve_shifted on some samples", gram.solve_shifted(shift, B[some], on=some), part, tol, 10.0)
+        close(f"{label}: solve_shifted", gram.solve_shifted(shift, B), np.linalg.solve(shifted, B), tol, 10.0)
+        solution = np.linalg.solve(shifted[np.ix_(rows, rows)], B[rows])
+        close(
+            f"{label}: solve_shifted on some samples", gram.solve_shifted(shift, B[rows], on=rows), solution, tol, 10.0
+        )
 
 
 def _inner(K: Array, M: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The conformance suite of banks: whatever form a bank has, it computes what its dense matrices say."""
+"""The conformance suite of banks: in every form, a bank computes the same as its dense matrices."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def check_bank(
     new_matrices: Array | Callable[[Index], Array] | None = None,
     self_values: Array | None = None,
 ) -> None:
-    """Check that a bank on a training sample computes what its matrices say.
+    """Check that a bank on a training sample computes the same as its dense matrices.
 
     Every pass is compared with the dense matrices, on the bank itself, on folds and held-out parts, on some of the
     kernels, against new samples, in double precision (``exact``) and after pickling.
@@ -32,8 +32,8 @@ def check_bank(
     Parameters
     ----------
     bank : a square KernelBank of at least 12 samples and 2 kernels
-    matrices : array (m, n, n), the matrices as they should be; the bank's own if not given, and then only the passes
-        are checked. A bank that is not ``local`` takes a function of rows and columns, by position: the matrices
+    matrices : array (m, n, n), the correct matrices; without them those of the bank, so that only the passes are
+        checked. A bank that is not ``local`` takes a function of rows and columns, by position: the matrices
         (m, r, c) of these rows where these columns are the training sample.
     new : two or more new samples, in the form that ``bank.cross`` takes; nothing is checked against new samples if not
         given
@@ -43,7 +43,7 @@ def check_bank(
 
     Raises
     ------
-    AssertionError : where the bank computes something else; the message says what.
+    AssertionError : where the bank computes something else, which the message names
 
     Examples
     --------
@@ -71,10 +71,10 @@ def check_bank(
 
 @dataclass(frozen=True)
 class _Truth:
-    """The matrices of blocks as they should be, where they are known."""
+    """The correct matrices of blocks, where they are known."""
 
     local: bool
-    whole: Array | None
+    matrices: Array | None
     function: Callable[[Index, Index], Array] | None
 
     @classmethod
@@ -87,16 +87,16 @@ class _Truth:
         if self.function is not None:
             return self.function(rows, columns)
         everything = all(isinstance(i, slice) and i == slice(None) for i in (rows, columns))
-        if self.whole is None or not (self.local or everything):
+        if self.matrices is None or not (self.local or everything):
             return None
-        return self.whole[:, rows][:, :, columns]
+        return self.matrices[:, rows][:, :, columns]
 
 
 # -- parts, kernels, copies --------------------------------------------------------------------------------------------
 
 
 def _check_parts(bank: KernelBank, truth: _Truth) -> None:
-    """Folds and held-out parts, by every form of index."""
+    """Check folds and held-out parts, by every form of index."""
     n = bank.shape[0]
     fold = np.array([n - 1, 10, 3, 1, 7, 11])
     rows = np.array([0, 5, 4])
@@ -123,31 +123,33 @@ def _check_parts(bank: KernelBank, truth: _Truth) -> None:
 
 
 def _check_local(bank: KernelBank, fold: Array) -> None:
-    whole = bank.matrices()[:, fold][:, :, fold]
+    matrices = bank.matrices()[:, fold][:, :, fold]
     block = bank.block(fold, fold).matrices()
-    differs = bool(np.abs(whole - block).max() > 1e-5 * np.abs(whole).max())
+    differs = bool(np.abs(matrices - block).max() > 1e-5 * np.abs(matrices).max())
     require(bank.local or differs, "blocks are blocks of the matrices, and the bank says that it is not local")
-    require(not (bank.local and differs), "blocks have statistics of their own, and the bank says that it is local")
+    require(not (bank.local and differs), "blocks have separate statistics, and the bank says that it is local")
 
 
 def _check_kernels(bank: KernelBank, truth: _Truth) -> None:
-    """Some of the kernels, and these in double precision."""
+    """Check selections of kernels, also in double precision."""
     K = truth.block(slice(None), slice(None))
     fold = np.array([11, 10, 3, 1, 7])
-    part = truth.block(fold, fold)
+    fold_matrices = truth.block(fold, fold)
     for index in ([1, 0], np.array([1]), slice(0, 2), [0, 1, 0], np.arange(len(bank)) % 2 == 0):
-        chosen = None if K is None else K[index]
-        check_square(f"the kernels {index}", bank.select(index), chosen)
+        selected_matrices = None if K is None else K[index]
+        check_square(f"the kernels {index}", bank.select(index), selected_matrices)
         exact = bank.exact(index)
         require(exact.rounding <= 2.0**-53, f"exact({index}) is not in double precision")
-        check_square(f"exact({index})", exact, chosen if bank.rounding > 2.0**-53 or K is not None else None)
+        check_square(f"exact({index})", exact, selected_matrices if bank.rounding > 2.0**-53 or K is not None else None)
         _compare(
-            f"exact({index}) of a fold", bank.block(fold, fold).exact(index), None if part is None else part[index]
+            f"exact({index}) of a fold",
+            bank.block(fold, fold).exact(index),
+            None if fold_matrices is None else fold_matrices[index],
         )
 
 
 def _check_copies(bank: KernelBank, truth: _Truth) -> None:
-    """A fold that is no view, and a copy of the bank."""
+    """Check folds that are no views, the unrounded bank, and a pickled copy."""
     fold = np.array([11, 10, 3, 1, 7])
     K = truth.block(fold, fold)
     check_square("a compact fold", bank.block(fold, fold).compact(), K)
@@ -173,24 +175,24 @@ def _check_copies(bank: KernelBank, truth: _Truth) -> None:
     check_square("a pickled bank", pickle.loads(pickle.dumps(bank)), truth.block(slice(None), slice(None)))
 
 
-def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[Index], Array] | None) -> None:
-    """New samples meet the columns, with the statistics of the training sample."""
+def _check_new_samples(bank: KernelBank, new_samples: Any, matrices: Array | Callable[[Index], Array] | None) -> None:
+    """Check kernels between new samples and the columns, with the statistics of the training sample."""
     n = bank.shape[0]
 
-    def known(columns: Index) -> Array | None:
+    def expected(columns: Index) -> Array | None:
         if callable(matrices):
             return matrices(columns)
         if matrices is None or not bank.local:
             return None
         return matrices[:, :, columns]
 
-    cross = bank.cross(new)
+    cross = bank.cross(new_samples)
     require(not cross.square, "a bank of new samples says that it is square")
-    K = check_passes("new samples", cross, matrices if isinstance(matrices, np.ndarray) else known(slice(None)))
+    K = check_passes("new samples", cross, matrices if isinstance(matrices, np.ndarray) else expected(slice(None)))
     rows = np.array([1, 0])
     columns = np.array([9, 2, 11])
     tol = tolerance(bank)
-    _check_own_values(bank, new, K)
+    _check_own_values(bank, new_samples, K)
     close("a block of new samples", cross.block(rows, columns).matrices(), K[:, rows][:, :, columns], tol)
     close("some kernels of new samples", cross.select([1, 0]).matrices(), K[[1, 0]], tol)
     for name, copy in (
@@ -198,33 +200,45 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
         ("a pickled reference", pickle.loads(pickle.dumps(bank.reference()))),
     ):
         require(copy.shape == (0, n), f"{name}: has shape {copy.shape}, expected {(0, n)}")
-        close(f"{name}: new samples", copy.cross(new).matrices(), K, tol)
+        close(f"{name}: new samples", copy.cross(new_samples).matrices(), K, tol)
     for index in (columns, np.arange(n) % 2 == 0, slice(4, 9)):
-        close(f"the reference of columns {index}", bank.reference(index).cross(new).matrices(), K[:, :, index], tol)
+        close(
+            f"the reference of columns {index}",
+            bank.reference(index).cross(new_samples).matrices(),
+            K[:, :, index],
+            tol,
+        )
     fold = np.array([n - 1, 10, 3, 1, 7, 11])
     inner = np.array([4, 0])
-    whole = known(fold)
-    _compare("a fold and new samples", bank.block(fold, fold).cross(new), whole)
-    part = bank.block(fold, fold).reference(inner).cross(new)
-    _compare("the reference of a fold and new samples", part, None if whole is None else whole[:, :, inner])
+    fold_matrices = expected(fold)
+    _compare("a fold and new samples", bank.block(fold, fold).cross(new_samples), fold_matrices)
+    reference_bank = bank.block(fold, fold).reference(inner).cross(new_samples)
+    _compare(
+        "the reference of a fold and new samples",
+        reference_bank,
+        None if fold_matrices is None else fold_matrices[:, :, inner],
+    )
 
 
-def _check_own_values(bank: KernelBank, new: Any, K: Array) -> None:
-    """Values k(x, x), where they are known: of kernels, k(x, z)^2 <= k(x, x) k(z, z) for new x and training z."""
+def _check_own_values(bank: KernelBank, new_samples: Any, K: Array) -> None:
+    """Check values k(x, x), where they are known: k(x, z)^2 <= k(x, x) k(z, z) for new x and training z."""
     try:
-        own = bank.self_values(new)
+        self_values = bank.self_values(new_samples)
     except ValueError:  # precomputed matrices do not have them
         return
-    require(own.shape == K.shape[:2], f"self_values of new samples: have shape {own.shape}, expected {K.shape[:2]}")
-    within = np.linalg.eigvalsh(bank.matrices())[:, 0] >= -tolerance(bank) * bank.traces()
-    largest = own[:, :, None] * bank.diagonal()[:, None, :]
-    beyond = (K**2 - largest)[within].max(initial=0.0)
     require(
-        beyond <= 100.0 * tolerance(bank) * np.abs(K**2).max(initial=0.0),
+        self_values.shape == K.shape[:2],
+        f"self_values of new samples: have shape {self_values.shape}, expected {K.shape[:2]}",
+    )
+    semidefinite = np.linalg.eigvalsh(bank.matrices())[:, 0] >= -tolerance(bank) * bank.traces()
+    largest = self_values[:, :, None] * bank.diagonal()[:, None, :]
+    excess = (K**2 - largest)[semidefinite].max(initial=0.0)
+    require(
+        excess <= 100.0 * tolerance(bank) * np.abs(K**2).max(initial=0.0),
         "k(x, z)^2 exceeds k(x, x) k(z, z) for new x and training z: cross or self_values is wrong",
     )
 
 
-def _compare(what: str, bank: KernelBank, K: Array | None) -> None:
+def _compare(label: str, bank: KernelBank, K: Array | None) -> None:
     if K is not None:
-        close(what, bank.matrices(), K, tolerance(bank))
+        close(label, bank.matrices(), K, tolerance(bank))

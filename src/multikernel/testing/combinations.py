@@ -13,8 +13,8 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HasSecondDerivatives
 from multikernel.testing.assertions import ROUNDING, STEP, refusal, require
 
-_ACCURATE = 1e-5  # of the largest entry: what differences leave
-_TRIALS = 20  # pairs of points at which a form may turn out not to be concave
+_ACCURATE = 1e-5  # of the largest entry: the error of finite differences
+_TRIALS = 20  # random pairs of points at which concavity is checked
 
 
 def check_combination(combination: Combination, bank: KernelBank) -> None:
@@ -23,7 +23,7 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
     Parameters
     ----------
     combination : Combination
-    bank : KernelBank of some five samples or more, square, in double precision; of such matrices as it combines
+    bank : KernelBank of five samples or more, square, in double precision, with matrices that it can combine
 
     Raises
     ------
@@ -50,7 +50,7 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
 
 
 def check_matrices(combination: Combination, bank: KernelBank) -> None:
-    """A symmetric matrix of the samples, of which the matrix of a part of them is a part."""
+    """The matrix of the samples is symmetric, and the matrix of some samples is a block of it."""
     theta = _parameters(combination, bank)
     gram = combination.gram(bank, theta)
     n = bank.shape[0]
@@ -62,15 +62,15 @@ def check_matrices(combination: Combination, bank: KernelBank) -> None:
     if bank.local:
         rows = np.array([n - 1, 0])
         columns = np.arange(1, n)
-        part = combination.gram(bank.block(rows, columns), theta)
+        block = combination.gram(bank.block(rows, columns), theta)
         require(
-            part.shape == (len(rows), len(columns)), f"a part of {(len(rows), len(columns))} has shape {part.shape}"
+            block.shape == (len(rows), len(columns)), f"a part of {(len(rows), len(columns))} has shape {block.shape}"
         )
-        _equal(part.dense(), K[np.ix_(rows, columns)], ROUNDING, "a part of the samples has another matrix")
+        _equal(block.dense(), K[np.ix_(rows, columns)], ROUNDING, "a part of the samples has another matrix")
 
 
 def check_shares(combination: Combination, bank: KernelBank) -> None:
-    """Shares add up to K(theta) C, peaks bound the diagonals of the derivatives, and idle parameters change nothing."""
+    """Shares add up to K(theta) C, peaks bound the diagonals of derivatives, and idle parameters change nothing."""
     theta = _parameters(combination, bank)
     n = bank.shape[0]
     K = combination.gram(bank, theta).dense()
@@ -80,14 +80,14 @@ def check_shares(combination: Combination, bank: KernelBank) -> None:
     largest = np.array([np.diag(d).max() for d in _differences(combination, bank, theta)])
     peaks = combination.peaks(bank, theta)
     require(peaks.shape == largest.shape, f"peaks have shape {peaks.shape}, not {largest.shape}")
-    allowed = _ACCURATE * max(float(np.abs(largest).max()), float(np.abs(K).max()))
-    require((largest <= peaks + allowed).all(), "a derivative's diagonal has a larger entry than its peak")
+    tolerance = _ACCURATE * max(float(np.abs(largest).max()), float(np.abs(K).max()))
+    require((largest <= peaks + tolerance).all(), "a derivative's diagonal has a larger entry than its peak")
     other = np.where(combination.idle(bank), 2.0 * theta + 1.0, theta)
     _equal(combination.gram(bank, other).dense(), K, ROUNDING, "parameters that are called idle change the matrix")
 
 
 def check_units(combination: Combination, bank: KernelBank) -> None:
-    """K(theta weight) of the kernels is a multiple of K(theta) of the kernels divided by their unit."""
+    """K(weight * theta) of the kernels is a multiple of K(theta) of the kernels divided by their unit."""
     theta = _parameters(combination, bank)
     for balance, free in ((0.0, False), (3.0, False), (3.0, True)):
         units = combination.in_units(0.7, balance, free)
@@ -100,7 +100,7 @@ def check_units(combination: Combination, bank: KernelBank) -> None:
 
 
 def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:
-    """``pullback`` and ``images``, for one column and for two, against differences of the matrix."""
+    """``pullback`` and ``images``, for one column and for two, agree with finite differences of the matrix."""
     theta = _parameters(combination, bank)
     n = bank.shape[0]
     rng = np.random.default_rng(1)
@@ -114,7 +114,7 @@ def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:
 
 
 def check_second_derivatives(combination: Combination, bank: KernelBank) -> None:
-    """``second`` against differences of ``pullback``, where it is written out."""
+    """``second``, where it is implemented, agrees with finite differences of ``pullback``."""
     theta = _parameters(combination, bank)
     n = bank.shape[0]
     A = np.random.default_rng(2).normal(size=(n, 2))
@@ -131,7 +131,7 @@ def check_second_derivatives(combination: Combination, bank: KernelBank) -> None
 
 
 def check_linearity(combination: Combination, bank: KernelBank) -> None:
-    """``linear`` is true exactly where K is: a bound of the optimum rests on it."""
+    """``linear`` is true exactly if K is linear in theta, which the bound of the optimum assumes."""
     theta = _parameters(combination, bank)
     other = theta[::-1] + 0.5
     K, L, both = (combination.gram(bank, t).dense() for t in (theta, other, theta + 3.0 * other))
@@ -154,9 +154,9 @@ def check_powers(combination: Combination, bank: KernelBank) -> None:
         return float(A @ combination.gram(bank, nu ** (1.0 / p)).multiply(A))
 
     for _ in range(_TRIALS):
-        left, right = rng.exponential(size=(2, d))
-        chord = 0.5 * (form(left) + form(right))
-        require(form(0.5 * (left + right)) >= chord - ROUNDING * abs(chord), f"the form is not concave in powers {p}")
+        first, second = rng.exponential(size=(2, d))
+        chord = 0.5 * (form(first) + form(second))
+        require(form(0.5 * (first + second)) >= chord - ROUNDING * abs(chord), f"the form is not concave in powers {p}")
 
 
 def _parameters(combination: Combination, bank: KernelBank) -> Array:
@@ -174,8 +174,8 @@ def _differences(combination: Combination, bank: KernelBank, theta: Array) -> li
     ]
 
 
-def _equal(got: Array, want: Array, tol: float, what: str, size: float = 0.0) -> None:
-    require(np.shape(got) == np.shape(want), f"{what}: shape {np.shape(got)}, not {np.shape(want)}")
-    error = float(np.abs(got - want).max())
-    scale = max(float(np.abs(want).max()), size)
-    require(error <= tol * scale + TINY, f"{what}: off by {error:.2g} where the largest is {scale:.2g}")
+def _equal(actual: Array, expected: Array, tol: float, complaint: str, size: float = 0.0) -> None:
+    require(np.shape(actual) == np.shape(expected), f"{complaint}: shape {np.shape(actual)}, not {np.shape(expected)}")
+    error = float(np.abs(actual - expected).max())
+    scale = max(float(np.abs(expected).max()), size)
+    require(error <= tol * scale + TINY, f"{complaint}: off by {error:.2g} where the largest is {scale:.2g}")

@@ -22,7 +22,7 @@ _TIMES = 5  # random vectors that a property is tried on, at each scale
 
 
 def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int = 0) -> None:
-    """Check that a domain's projection, support, penalty and capabilities are true of one and the same set.
+    """Check that a domain's projection, support, penalty and capabilities belong to one and the same set.
 
     The projection is the nearest point, the support bounds every point and its maximiser attains it, the penalty's
     gradient is that of finite differences; likewise the update in closed form and the description as a sum over the
@@ -32,26 +32,26 @@ def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int 
     ----------
     domain : Domain
     m : int, the number of kernels to check it for
-    points : array (count, m) of feasible weights, drawn without help of the domain; it is compared at these, too
+    points : array (count, m) of feasible weights that were not computed by the domain, at which it is checked as well
     seed : int, of the random vectors
 
     Raises
     ------
-    AssertionError : with a sentence, where a property does not hold
+    AssertionError : where a property does not hold, which the message names
     """
     rng = np.random.default_rng(seed)
     domain.check(m)
-    known = _own_points(domain, m, rng)
+    feasible_points = _own_points(domain, m, rng)
     if points is not None:
-        known = np.concatenate([known, np.reshape(points, (-1, m))])
-    _check_points(domain, known, rng)
-    _check_projection(domain, known, rng)
-    _check_support(domain, known, rng)
-    _check_penalty(domain, known)
-    _check_units(domain, known)
-    _check_rest(domain, known, rng)
+        feasible_points = np.concatenate([feasible_points, np.reshape(points, (-1, m))])
+    _check_points(domain, feasible_points, rng)
+    _check_projection(domain, feasible_points, rng)
+    _check_support(domain, feasible_points, rng)
+    _check_penalty(domain, feasible_points)
+    _check_units(domain, feasible_points)
+    _check_rest(domain, feasible_points, rng)
     if isinstance(domain, HasBlockUpdate):
-        _check_block_update(domain, domain.block_update, known, rng)
+        _check_block_update(domain, domain.block_update, feasible_points, rng)
     separable = as_separable(domain)
     if separable is not None:
         _check_description(separable, m, rng)
@@ -61,7 +61,7 @@ def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int 
 def _own_points(domain: Domain, m: int, rng: np.random.Generator) -> Array:
     """The central point, projections at each scale, and points between pairs of them."""
     ends = [domain.start(m), *(domain.project(scale * rng.normal(size=m)) for scale in 3 * _SCALES)]
-    between = [part * ends[i] + (1.0 - part) * ends[i - 1] for i, part in enumerate(rng.random(len(ends)))]
+    between = [fraction * ends[i] + (1.0 - fraction) * ends[i - 1] for i, fraction in enumerate(rng.random(len(ends)))]
     return np.array([*ends, *between])
 
 
@@ -94,7 +94,7 @@ def _check_points(domain: Domain, points: Array, rng: np.random.Generator) -> No
 
 
 def _check_projection(domain: Domain, points: Array, rng: np.random.Generator) -> None:
-    """(z - d)'(other - d) <= 0 for every other point is what makes d the projection of z."""
+    """Check that (z - d)'(other - d) <= 0 for all points, the condition for d to be the projection of z."""
     size = 1.0 + float(np.abs(points).max())
     for d in points:
         _require_close(domain.project(d), d, 1e-9 * size, "feasible weights are not their own projection")
@@ -108,7 +108,7 @@ def _check_projection(domain: Domain, points: Array, rng: np.random.Generator) -
 
 
 def _check_units(domain: Domain, points: Array) -> None:
-    """``in_units`` holds the weights divided by their unit, with the penalty divided by that of the values."""
+    """Check that ``in_units`` has the weights divided by their unit, and the penalty divided by the unit of values."""
     for weight, value in ((1.0, 1e3), (1e-2, 1.0)):
         other = domain.in_units(weight, value)
         if other is None:
@@ -150,37 +150,37 @@ def _check_support(domain: Domain, points: Array, rng: np.random.Generator) -> N
 
 
 def _check_rest(domain: Domain, points: Array, rng: np.random.Generator) -> None:
-    """Whether the weights are bounded, what idle weights become, and which part of scores has a finite support."""
+    """Check ``constrained``, ``minimal`` for idle weights, and ``finite_part`` of scores."""
     m = len(points[0])
     free = domain.contains(np.full(m, 1e6 * (1.0 + float(np.abs(points).max()))))
     require(domain.constrained != free, f"constrained is {domain.constrained}, and large weights say otherwise")
     for d in points:
         idle = rng.random(m) < 0.5
-        found = domain.minimal(d, idle)
+        minimal_weights = domain.minimal(d, idle)
         size = 1e-12 * (1.0 + float(d.max()))
-        require(domain.contains(found), f"minimal leaves the domain at {d}")
-        _require_close(found[~idle], d[~idle], size, "minimal changes weights that are not idle")
+        require(domain.contains(minimal_weights), f"minimal leaves the domain at {d}")
+        _require_close(minimal_weights[~idle], d[~idle], size, "minimal changes weights that are not idle")
     for scale in _SCALES:
         q = scale * rng.exponential(size=m)
-        part = domain.finite_part(q)
+        factor = domain.finite_part(q)
         finite = bool(np.isfinite(domain.support(q)))
-        require((part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not")
-        require(np.isfinite(domain.support(part * q)), "the support of the finite part is infinite")
+        require((factor == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not")
+        require(np.isfinite(domain.support(factor * q)), "the support of the finite part is infinite")
 
 
 def _check_penalty(domain: Domain, points: Array) -> None:
-    """On the lines from the central point, where neither derivatives nor values are infinite."""
+    """Check the penalty on lines from the central point, where neither derivatives nor values are infinite."""
     start = domain.start(len(points[0]))
     step = 1e-4
     for d in points:
         require(np.isfinite([domain.penalty(d), *domain.penalty_gradient(d)]).all(), f"the penalty is infinite at {d}")
         line = d - start
         middle = 0.5 * (d + start)
-        above, here, below = (domain.penalty(middle + t * line) for t in (step, 0.0, -step))
+        above, value, below = (domain.penalty(middle + t * line) for t in (step, 0.0, -step))
         slope = float(domain.penalty_gradient(middle) @ line)
-        size = 1.0 + abs(here)
+        size = 1.0 + abs(value)
         require(abs((above - below) / (2.0 * step) - slope) <= 1e-6 * (size + abs(slope)), "penalty_gradient is wrong")
-        require(above + below - 2.0 * here >= -1e-12 * size, "the penalty is not convex")
+        require(above + below - 2.0 * value >= -1e-12 * size, "the penalty is not convex")
 
 
 def _check_block_update(
@@ -191,20 +191,20 @@ def _check_block_update(
         norms = scale * (rng.exponential(size=len(start)) + 1e-3)
         try:
             d = update(norms)
-        except ValueError:  # for these parameters it has no closed form
+        except ValueError:  # no closed form for these parameters
             return
         require(domain.contains(d, 1e-12), "the block update is not contained")
-        with np.errstate(divide="ignore"):  # a weight of zero costs infinitely much
-            least = (norms**2 / (0.5 * (points + start))).sum(axis=1).min()
-            found = (norms**2 / d).sum()
-        require(found <= least * (1.0 + 1e-9), "a point is better than the block update")
+        with np.errstate(divide="ignore"):  # a weight of zero has an infinite cost
+            smallest = (norms**2 / (0.5 * (points + start))).sum(axis=1).min()
+            attained = (norms**2 / d).sum()
+        require(attained <= smallest * (1.0 + 1e-9), "a point is better than the block update")
 
 
 # -- the description as a sum over the kernels -------------------------------------------------------------------------
 
 
 def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> None:
-    """Its derivatives are those of finite differences; offset + delta are the points, and their penalty."""
+    """Check derivatives by finite differences, and that offset + delta are the points and have their penalty."""
     offset = domain.offset(m)
     delta = np.resize([0.3, 0.02, 0.7, 1.2], m)
     for jet in (domain.constraint, domain.separable_penalty):
@@ -216,9 +216,11 @@ def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> N
             beyond = offset + (1.0 + 1e-6) * delta
             require(not domain.contains(beyond), "weights beyond the constraint are contained")
         require(domain.contains(offset + delta), "offset + delta is not contained where the constraint is active")
-        whole = domain.penalty(offset + delta)
-        parts = float(domain.separable_penalty(delta)[0].sum())
-        require(abs(whole - parts) <= 1e-12 * (1.0 + abs(whole)), "the penalty is not the sum of its parts")
+        penalty = domain.penalty(offset + delta)
+        sum_of_penalties = float(domain.separable_penalty(delta)[0].sum())
+        require(
+            abs(penalty - sum_of_penalties) <= 1e-12 * (1.0 + abs(penalty)), "the penalty is not the sum of its parts"
+        )
 
 
 def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:
@@ -239,7 +241,7 @@ def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:
 
 
 def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> None:
-    """q_k = multiplier c'(delta_k) + R'(delta_k) where delta_k > 0, no more where it is 0; the constraint is active."""
+    """Check q_k = multiplier c'(delta_k) + R'(delta_k) for delta_k > 0, <= for delta_k = 0, at the constraint."""
     for _ in range(_TIMES):
         q = _finite_scores(domain, rng.exponential(size=m) + 0.01)
         delta = domain.maximiser(q) - domain.offset(m)
@@ -249,18 +251,19 @@ def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> Non
         if domain.constrained:
             require(abs(values.sum() - 1.0) <= 1e-9, "the constraint is not active at the maximiser")
             multiplier = float(excess @ delta / (slope @ delta))
-        left = excess - multiplier * slope
-        require((left <= 1e-9).all(), "a kernel without weight deserves some, by the description")
+        reduced_scores = excess - multiplier * slope
+        require((reduced_scores <= 1e-9).all(), "a kernel without weight deserves some, by the description")
         require(
-            np.abs(left[delta > 1e-9]).max(initial=0.0) <= 1e-9, "the maximiser does not solve the described problem"
+            np.abs(reduced_scores[delta > 1e-9]).max(initial=0.0) <= 1e-9,
+            "the maximiser does not solve the described problem",
         )
 
 
 def _active(domain: Separable, delta: Array) -> Array:
     """The multiple of delta at which the constraint is active, by bisection: it increases in every entry."""
 
-    def within(part: float) -> bool:
-        return float(domain.constraint(part * delta)[0].sum()) < 1.0
+    def within(factor: float) -> bool:
+        return float(domain.constraint(factor * delta)[0].sum()) < 1.0
 
     low, high = 0.0, 1.0
     while within(high):
@@ -271,5 +274,5 @@ def _active(domain: Separable, delta: Array) -> Array:
     return high * delta
 
 
-def _require_close(found: Array, wanted: Array, tol: float | Array, complaint: str) -> None:
-    require((np.abs(found - wanted) <= tol).all(), f"{complaint}: {found} where {wanted} was expected")
+def _require_close(actual: Array, expected: Array, tol: float | Array, complaint: str) -> None:
+    require((np.abs(actual - expected) <= tol).all(), f"{complaint}: {actual} where {expected} was expected")

@@ -1,4 +1,4 @@
-"""The conformance suite of kernels: a kernel is symmetric and positive, and is what it says of itself."""
+"""The conformance suite of kernels: a kernel is symmetric and positive, and has the properties that it states."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from multikernel.tables.table import as_table
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
-_SAME = 1e-11  # what counts as rounding of one way to a number
-_NEARLY = 1e-8  # and between two ways
-_OF_DIFFERENCES = 1e-5  # what differences leave
+_SAME = 1e-11  # the rounding error between two runs of one computation
+_NEARLY = 1e-8  # and between two different computations of a number
+_OF_DIFFERENCES = 1e-5  # the error of finite differences
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
-    """Check that a kernel keeps what kernels promise.
+    """Check that a kernel keeps the contract of kernels.
 
     The matrix is symmetric and positive semi-definite, has the diagonal that the kernel states, and is a new array in
     each call; samples are not written into, and may be sparse, of whole numbers or in single precision; what
@@ -41,12 +41,12 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     Parameters
     ----------
     kernel : Kernel
-    X : array (n, p) of at least six samples, a sequence of strings for a kernel of strings, or of objects for one of
-        these. The more kinds of samples there are (some alike, some with zeros), the more is checked.
+    X : array (n, p) of at least six samples, or a sequence of strings or objects for a kernel of these. More kinds of
+        samples (some equal, some with zeros) check more.
 
     Raises
     ------
-    AssertionError : where a promise is broken; the message says which.
+    AssertionError : where the contract is broken, with what is wrong
 
     Examples
     --------
@@ -73,8 +73,8 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
 def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
     n = X.shape[0]
     head = slice(0, X.shape[0] // 2)
-    own = kernel(X)
-    require(isinstance(own, np.ndarray), f"{kernel!r}: the matrix is a {type(own).__name__}, not an array")
+    matrix = kernel(X)
+    require(isinstance(matrix, np.ndarray), f"{kernel!r}: the matrix is a {type(matrix).__name__}, not an array")
     require(K.dtype.kind == "f", f"{kernel!r}: the matrix is of {K.dtype}, not of floats")
     require(K.shape == (n, n), f"{kernel!r}: the matrix of {n} samples has shape {K.shape}")
     require(np.isfinite(K).all(), f"{kernel!r}: the matrix holds a NaN or infinity")
@@ -84,8 +84,8 @@ def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
     require(
         smallest >= lowest, f"{kernel!r}: the matrix is not positive semi-definite, it has an eigenvalue {smallest:.3g}"
     )
-    require(own.flags.writeable, f"{kernel!r}: the matrix cannot be written into, as sums and multiples of it are")
-    own[:] = 0.0
+    require(matrix.flags.writeable, f"{kernel!r}: the matrix cannot be written into, as sums and multiples of it are")
+    matrix[:] = 0.0
     close(f"{kernel!r}: a second call, after the first matrix was written into", kernel(X), K, _SAME)
     close(f"{kernel!r}: k(X, X)", kernel(X, X), K, _SAME)
     close(f"{kernel!r}: k(X, a copy of X)", kernel(X, X[np.arange(n)]), K, _NEARLY)
@@ -95,44 +95,54 @@ def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
 
 
 def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
-    """Sparse samples, whole numbers, single precision; samples are left alone."""
+    """Check sparse samples, whole numbers and single precision; and that samples are not written into."""
     dense = as_dense(X)
     half = len(K) // 2
     before = dense.copy()
     kernel(dense), kernel(dense[:half], dense), kernel.diagonal(dense)
     require(np.array_equal(dense, before), f"{kernel!r}: the samples were written into")
-    for form in (sparse.csr_array, sparse.csr_matrix):
-        thin = form(dense)
+    for sparse_type in (sparse.csr_array, sparse.csr_matrix):
+        sparse_samples = sparse_type(dense)
         try:
-            found = kernel(thin)
+            matrix = kernel(sparse_samples)
         except ValueError:  # a kernel may refuse sparse samples
             continue
         except Exception as error:
             raise AssertionError(
                 f"{kernel!r}: sparse samples raise {type(error).__name__}: take them, or refuse them by a ValueError"
             ) from error
-        close(f"{kernel!r}: sparse samples", found, K, _NEARLY)
-        close(f"{kernel!r}: rows of sparse samples", kernel(thin[:half], thin), K[:half], _NEARLY)
-        close(f"{kernel!r}: rows of sparse samples against dense ones", kernel(thin[:half], dense), K[:half], _NEARLY)
-        close(f"{kernel!r}: rows of dense samples against sparse ones", kernel(dense[:half], thin), K[:half], _NEARLY)
-        close(f"{kernel!r}: diagonal of sparse samples", kernel.diagonal(thin), np.diag(K), _NEARLY)
-    whole = np.random.default_rng(0).integers(0, 100, size=dense.shape)
+        close(f"{kernel!r}: sparse samples", matrix, K, _NEARLY)
+        close(f"{kernel!r}: rows of sparse samples", kernel(sparse_samples[:half], sparse_samples), K[:half], _NEARLY)
+        close(
+            f"{kernel!r}: rows of sparse samples against dense ones",
+            kernel(sparse_samples[:half], dense),
+            K[:half],
+            _NEARLY,
+        )
+        close(
+            f"{kernel!r}: rows of dense samples against sparse ones",
+            kernel(dense[:half], sparse_samples),
+            K[:half],
+            _NEARLY,
+        )
+        close(f"{kernel!r}: diagonal of sparse samples", kernel.diagonal(sparse_samples), np.diag(K), _NEARLY)
+    integers = np.random.default_rng(0).integers(0, 100, size=dense.shape)
     for kind in (np.uint8, np.int64):
         close(
             f"{kernel!r}: {kind.__name__} samples",
-            _tried(kernel, whole.astype(kind)),
-            _tried(kernel, whole * 1.0),
+            _tried(kernel, integers.astype(kind)),
+            _tried(kernel, integers * 1.0),
             _SAME,
         )
     single = dense.astype(np.float32)
-    found = kernel(single)
-    want = kernel(single.astype(np.float64))
-    require(found.dtype in (np.float32, np.float64), f"{kernel!r}: samples in single precision give {found.dtype}")
-    close(f"{kernel!r}: samples in single precision", found, want, 1e-4)
+    matrix = kernel(single)
+    expected = kernel(single.astype(np.float64))
+    require(matrix.dtype in (np.float32, np.float64), f"{kernel!r}: samples in single precision give {matrix.dtype}")
+    close(f"{kernel!r}: samples in single precision", matrix, expected, 1e-4)
 
 
 def _tried(kernel: Kernel, X: Array) -> Array:
-    """The matrix; a single zero where a kernel refuses numbers of this size."""
+    """The matrix; a single zero where the kernel refuses these numbers."""
     try:
         return kernel(X)
     except ValueError:
@@ -151,26 +161,29 @@ def _check_facts(kernel: Kernel, X: Any, K: Array) -> None:
 
 
 def _check_profile(kernel: DistanceKernel, X: Any) -> None:
-    """A profile's slope against its differences, where it is written out; the degree in which distances grow."""
-    own = kernel.learned(X)
+    """Check a profile's slope, where it is implemented, by finite differences; and the degree of the distances."""
+    learned_kernel = kernel.learned(X)
     close(
-        f"{kernel!r}: distances of samples times 2", own.distance(2.0 * X), 2.0**own.degree * own.distance(X), _NEARLY
+        f"{kernel!r}: distances of samples times 2",
+        learned_kernel.distance(2.0 * X),
+        2.0**learned_kernel.degree * learned_kernel.distance(X),
+        _NEARLY,
     )
     D = np.array([0.05, 0.3, 1.0, 2.5, 7.0])
     step = 1e-5
     try:
-        slope = own.slope(D)
+        slope = learned_kernel.slope(D)
     except NotImplementedError:  # scales inside the kernel cannot be learned
         return
-    differences = (own.profile(D + step) - own.profile(D - step)) / (2.0 * step)
+    differences = (learned_kernel.profile(D + step) - learned_kernel.profile(D - step)) / (2.0 * step)
     close(f"{kernel!r}: slope", slope, differences, _OF_DIFFERENCES)
-    profile_too, slope_too = own.profile_and_slope(D.copy())
-    close(f"{kernel!r}: profile of profile_and_slope", profile_too, own.profile(D), _NEARLY)
+    profile_too, slope_too = learned_kernel.profile_and_slope(D.copy())
+    close(f"{kernel!r}: profile of profile_and_slope", profile_too, learned_kernel.profile(D), _NEARLY)
     close(f"{kernel!r}: slope of profile_and_slope", slope_too, slope, _NEARLY)
 
 
 def _stated(fact: Fact, X: Any) -> Array | None:
-    """The matrix that follows from a fact; None where it states none."""
+    """The matrix that a fact implies; None where it implies none."""
     match fact:
         case PowerOf(base, degree):
             return base(X) ** degree
@@ -201,7 +214,7 @@ def _cosines(K: Array) -> Array:
 
 
 def _check_specification(kernel: Kernel, X: Any, K: Array) -> None:
-    """Parameters, equality, representation; columns by position."""
+    """Check parameters, equality, representation and pickling."""
     copy = clone(kernel)
     require(copy == kernel, f"{kernel!r}: its clone is another kernel")
     require(copy is not kernel, f"{kernel!r}: its clone is the same object")
@@ -215,13 +228,18 @@ def _check_specification(kernel: Kernel, X: Any, K: Array) -> None:
 
 
 def _check_bank(kernel: Kernel, X: Any, K: Array) -> None:
-    """A bank holds the kernel's matrix, whether it stores it, shares it among several or makes it on demand."""
+    """Check the kernel's matrix in a bank that stores it, one that shares it, and one that computes it on demand."""
     half = X.shape[0] // 2
-    new = X[:half]
-    own = kernel.resolve(Features.of(X))
+    new_samples = X[:half]
+    resolved_kernel = kernel.resolve(Features.of(X))
     for family, memory in (([kernel], 1 << 30), ([kernel] * 5, 1 << 30), ([kernel] * 2, 1)):
         bank = bind(list(family), X, memory=memory)
         name = f"{kernel!r}: in a {type(bank).__name__}"
         close(f"{name}, the matrix", bank.matrix(len(family) - 1), K, _NEARLY)
-        close(f"{name}, new samples", bank.cross(new).matrix(0), own(new, X), _NEARLY)
-        close(f"{name}, self-values of new samples", bank.self_values(new)[0], own.self_values(new, X), _NEARLY)
+        close(f"{name}, new samples", bank.cross(new_samples).matrix(0), resolved_kernel(new_samples, X), _NEARLY)
+        close(
+            f"{name}, self-values of new samples",
+            bank.self_values(new_samples)[0],
+            resolved_kernel.self_values(new_samples, X),
+            _NEARLY,
+        )

@@ -1,11 +1,11 @@
 """Checks of a machine on small problems: its value, its certificate, its derivative, starts, weights and refusals.
 
 The value J(K) of a machine is convex and decreasing in K. All machines have a dual problem whose objective is linear in
-K, so every solution, however rough, is a tangent that no value lies below:
+K, so every solution, however rough, gives a tangent, which is a lower bound of all values:
 
     J(K') >= value - <A A', K' - K>        for all K',        A the ``factor`` of a solution at K
 
-What the value itself should be is for the machine's own tests to say.
+The correct value itself is checked by the tests of the machine.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from multikernel.testing.assertions import STEP, must_refuse, refusal, require
 _ROUGH = 1e-2
 _FINE = 1e-8
 _FINEST = 1e-10
-_LOOSE = 1e-2  # of predictions: what a gap leaves open, by its square root, and an intercept with several best values
+_LOOSE = 1e-2  # of predictions: their error is about the root of the gap, and an intercept may have several best values
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class MachineCase:
     Parameters
     ----------
     K : array (n, n), symmetric and positive definite
-    target : array (n,) or (n, t), as the machine wants it
+    target : array (n,) or (n, t), in the form that the machine takes
     """
 
     K: Array
@@ -86,19 +86,25 @@ def check_machine(machine: Machine, cases: Iterable[MachineCase]) -> None:
 
 
 def check_solution(machine: Machine, case: MachineCase) -> None:
-    """Shapes, finite numbers, inputs left alone, the same answer again, whatever form the matrix is stored in."""
+    """Check shapes and finite numbers, that inputs do not change, and that repeated runs and other Grams agree."""
     K = case.K.copy()
     y = case.target.copy()
-    found, again = (machine.solve(DenseGram(K), y) for _ in range(2))
+    solution, repeated_solution = (machine.solve(DenseGram(K), y) for _ in range(2))
     same = np.array_equal(K, case.K) and np.array_equal(y, case.target)
     require(same, "solve writes into the matrix or the target")
-    require(found.coef.shape == found.factor.shape == y.shape, f"coef has shape {found.coef.shape}, not {y.shape}")
-    require(np.shape(found.intercept) == y.shape[1:], f"the intercept has shape {np.shape(found.intercept)}")
+    require(
+        solution.coef.shape == solution.factor.shape == y.shape, f"coef has shape {solution.coef.shape}, not {y.shape}"
+    )
+    require(np.shape(solution.intercept) == y.shape[1:], f"the intercept has shape {np.shape(solution.intercept)}")
     for name in ("coef", "intercept", "value", "upper", "factor", "gap"):
-        require(np.isfinite(getattr(found, name)).all(), f"{name} is not finite")
-    require(found.converged and found.gap >= 0.0, f"the gap is {found.gap} and converged is {found.converged}")
-    require(found.upper >= found.value, f"upper is {found.upper!r}, which is below the value {found.value!r}")
-    require(np.array_equal(found.coef, again.coef), "the same problem has two solutions in two runs")
+        require(np.isfinite(getattr(solution, name)).all(), f"{name} is not finite")
+    require(
+        solution.converged and solution.gap >= 0.0, f"the gap is {solution.gap} and converged is {solution.converged}"
+    )
+    require(
+        solution.upper >= solution.value, f"upper is {solution.upper!r}, which is below the value {solution.value!r}"
+    )
+    require(np.array_equal(solution.coef, repeated_solution.coef), "the same problem has two solutions in two runs")
     values, vectors = np.linalg.eigh(case.K)
     F = vectors * np.sqrt(np.maximum(values, 0.0))
     fine = machine.with_tolerance(_FINE)
@@ -111,25 +117,28 @@ def check_solution(machine: Machine, case: MachineCase) -> None:
 
 
 def check_certificate(machine: Machine, case: MachineCase) -> None:
-    """A rough value and its gap enclose the fine one; ``with_tolerance`` has an effect; tangents bound all values."""
+    """A rough value and its gap enclose the exact one; ``with_tolerance`` has an effect; tangents bound all values."""
     y = case.target
     rng = np.random.default_rng(2)
-    others = [case.K + 0.5 * np.outer(v, v) for v in rng.normal(size=(2, len(y)))]
-    others += [0.3 * case.K, np.eye(len(y)), 0.5 * (case.K + others[0])]
-    fine = [_solve(machine, K, y, _FINE) for K in (case.K, *others)]
+    other_matrices = [case.K + 0.5 * np.outer(v, v) for v in rng.normal(size=(2, len(y)))]
+    other_matrices += [0.3 * case.K, np.eye(len(y)), 0.5 * (case.K + other_matrices[0])]
+    fine = [_solve(machine, K, y, _FINE) for K in (case.K, *other_matrices)]
     for tol in (_ROUGH, _FINE):
-        found = _solve(machine, case.K, y, tol)
+        solution = _solve(machine, case.K, y, tol)
         scale = _scale(fine[0].value, case)
-        apart = (found.upper - found.value) / max(abs(found.upper), abs(found.value), scale)
+        relative_difference = (solution.upper - solution.value) / max(abs(solution.upper), abs(solution.value), scale)
         require(
-            apart <= found.gap + 1e-9, f"the reported gap is {found.gap:.2g}, and value and upper differ by {apart:.2g}"
+            relative_difference <= solution.gap + 1e-9,
+            f"the reported gap is {solution.gap:.2g}, and value and upper differ by {relative_difference:.2g}",
         )
-        require(found.gap <= tol, f"with_tolerance({tol:g}) leaves a gap of {found.gap:.2g}")
-        require(found.value <= fine[0].upper + _FINE * scale, "a value is larger than the optimum of the dual problem")
-        require(fine[0].value <= found.upper + _FINE * scale, "the upper value is below the optimum")
-        for K, at in zip(others, fine[1:], strict=True):
-            tangent = found.value - _form(K - case.K, found.factor)
-            highest = at.upper + _FINE * _scale(at.value, case)
+        require(solution.gap <= tol, f"with_tolerance({tol:g}) leaves a gap of {solution.gap:.2g}")
+        require(
+            solution.value <= fine[0].upper + _FINE * scale, "a value is larger than the optimum of the dual problem"
+        )
+        require(fine[0].value <= solution.upper + _FINE * scale, "the upper value is below the optimum")
+        for K, solution_there in zip(other_matrices, fine[1:], strict=True):
+            tangent = solution.value - _form(K - case.K, solution.factor)
+            highest = solution_there.upper + _FINE * _scale(solution_there.value, case)
             require(tangent <= highest, "a tangent is above J: factor or value is wrong")
     _below(fine[5].value, 0.5 * (fine[0].upper + fine[1].upper), case, "J is not convex in K")
     for larger in fine[1:3]:
@@ -150,33 +159,38 @@ def check_derivative(machine: Machine, case: MachineCase) -> None:
             E = rng.normal(size=K.shape)
             E = E + E.T
             up, down = (_solve(machine, K + s * STEP * E, y, _FINEST, weight).value for s in (1.0, -1.0))
-            want = (up - down) / (2.0 * STEP)
-            got = -_form(E, A)
-            allowed = 1e-3 * abs(want) + 1e-5 * float(np.vdot(A, A))
-            require(abs(got - want) <= allowed, f"-A A' gives the slope {got:.6g} where J has {want:.6g}")
+            expected = (up - down) / (2.0 * STEP)
+            slope = -_form(E, A)
+            tolerance = 1e-3 * abs(expected) + 1e-5 * float(np.vdot(A, A))
+            require(abs(slope - expected) <= tolerance, f"-A A' gives the slope {slope:.6g} where J has {expected:.6g}")
 
 
 def check_predictor(machine: Machine, case: MachineCase) -> None:
-    """The coefficients are a multiple > 0 of the factor; for -y there is the opposite predictor, or y does not matter.
+    """The coefficients are a multiple > 0 of the factor; -y has the opposite predictor, or y does not matter.
 
-    J = min c |f|^2 + loss makes A of the coefficients by the root of c, whatever the loss; one
-    of a difference from a number makes dJ/dy = 2 c coef besides.
+    With J = min c |f|^2 + loss, A is the root of c times the coefficients, for every loss. If the loss depends on
+    the difference of f and y, dJ/dy = 2 c coef as well.
     """
     y = case.target
     fine = machine.with_tolerance(_FINEST)
-    found, mirrored = (fine.solve(DenseGram(case.K), sign * y) for sign in (1.0, -1.0))
-    A = np.ravel(found.factor)
-    coef = np.ravel(found.coef)
+    solution, mirrored = (fine.solve(DenseGram(case.K), sign * y) for sign in (1.0, -1.0))
+    A = np.ravel(solution.factor)
+    coef = np.ravel(solution.coef)
     if A.any():  # not where J does not depend on K
-        part = float(A @ coef) / float(A @ A)
-        off = float(np.linalg.norm(coef - part * A))
-        require(part > 0.0 and off <= 1e-6 * float(np.linalg.norm(coef)), "coef is no positive multiple of the factor")
+        factor = float(A @ coef) / float(A @ A)
+        off = float(np.linalg.norm(coef - factor * A))
+        require(
+            factor > 0.0 and off <= 1e-6 * float(np.linalg.norm(coef)), "coef is no positive multiple of the factor"
+        )
         if machine.numeric:
-            _check_slope_in_target(machine, case, 2.0 * found.coef / part**2)
-    values, others = (case.K @ one.coef + one.intercept for one in (found, mirrored))
+            _check_slope_in_target(machine, case, 2.0 * solution.coef / factor**2)
+    values, mirrored_values = (case.K @ predictor.coef + predictor.intercept for predictor in (solution, mirrored))
     size = _LOOSE * float(np.abs(values).max())
-    same = np.abs(values - others).max() <= size
-    require(same or np.abs(values + others).max() <= size, "for the opposite target f is not the opposite predictor")
+    same = np.abs(values - mirrored_values).max() <= size
+    require(
+        same or np.abs(values + mirrored_values).max() <= size,
+        "for the opposite target f is not the opposite predictor",
+    )
 
 
 def _check_slope_in_target(machine: Machine, case: MachineCase, slope: Array) -> None:
@@ -184,28 +198,31 @@ def _check_slope_in_target(machine: Machine, case: MachineCase, slope: Array) ->
     e = np.random.default_rng(5).normal(size=case.target.shape)
     e -= e.mean(axis=0)
     up, down = (_solve(machine, case.K, case.target + s * STEP * e, _FINEST).value for s in (1.0, -1.0))
-    want = (up - down) / (2.0 * STEP)
-    got = float(np.vdot(slope, e))
-    allowed = 1e-3 * (abs(want) + float(np.linalg.norm(slope)))
-    require(abs(got - want) <= allowed, f"coef gives J the slope {got:.6g} in the target where it has {want:.6g}")
+    expected = (up - down) / (2.0 * STEP)
+    actual = float(np.vdot(slope, e))
+    tolerance = 1e-3 * (abs(expected) + float(np.linalg.norm(slope)))
+    require(
+        abs(actual - expected) <= tolerance,
+        f"coef gives J the slope {actual:.6g} in the target where it has {expected:.6g}",
+    )
 
 
 def check_starts(machine: Machine, case: MachineCase) -> None:
-    """A start leads to the same value, is left alone, and at the solution spares steps."""
+    """A start leads to the same value, is not written into, and saves steps at the solution."""
     y = case.target
     fine = machine.with_tolerance(_FINE)
     cold = fine.solve(DenseGram(case.K), y)
     for warm in (cold.warm, fine.solve(DenseGram(0.5 * case.K), y).warm):
-        kept = warm.copy()
-        found = fine.solve(DenseGram(case.K), y, warm)
-        require(np.array_equal(warm, kept), "solve writes into the start")
-        _equal(found.value, cold.value, 1e-6, case, "a start leads to another value")
+        start_before = warm.copy()
+        solution = fine.solve(DenseGram(case.K), y, warm)
+        require(np.array_equal(warm, start_before), "solve writes into the start")
+        _equal(solution.value, cold.value, 1e-6, case, "a start leads to another value")
     again = fine.solve(DenseGram(case.K), y, cold.warm)
     require(again.n_iter <= cold.n_iter, f"from the solution {again.n_iter} steps are made, without {cold.n_iter}")
 
 
 def check_weights(machine: Machine, case: MachineCase) -> None:
-    """A sample of weight 2 is one that is there twice; a machine that takes no weights says so in a sentence."""
+    """A sample of weight 2 counts as two samples; a machine without weights refuses them in a sentence."""
     message = _weights_refused(machine, case)
     if message is not None:
         require("weight" in message, f"the sentence does not say that it is about the weights: {message}")
@@ -224,15 +241,17 @@ def check_weights(machine: Machine, case: MachineCase) -> None:
 
 
 def check_refusals(machine: Machine, case: MachineCase) -> None:
-    """Targets of other samples, what is not finite and matrices that are not square: refused, or not solved."""
+    """Targets of other lengths, NaN and matrices that are not square are refused, or not reported as solved."""
     K = case.K
     y = case.target
     must_refuse(lambda: machine.solve(DenseGram(K), y[1:]), "a target that is too short")
     must_refuse(lambda: machine.solve(DenseGram(K[1:]), y), "a matrix that is not square")
     bad = y.copy()
     bad[0] = np.nan
-    found = refusal(lambda: machine.solve(DenseGram(K), bad))
-    require(found is not None or np.isfinite(machine.solve(DenseGram(K), bad).coef).all(), "a NaN leads to a solution")
+    message = refusal(lambda: machine.solve(DenseGram(K), bad))
+    require(
+        message is not None or np.isfinite(machine.solve(DenseGram(K), bad).coef).all(), "a NaN leads to a solution"
+    )
     unknown = K.copy()
     unknown[3] = unknown[:, 3] = np.nan
     with np.errstate(invalid="ignore"):
@@ -250,9 +269,9 @@ def check_units(machine: Machine, case: MachineCase) -> None:
         other = machine.in_units(kernel, target)
         if other is None:
             return
-        own, unit = other
-        found = own.with_tolerance(_FINE).solve(DenseGram(case.K / kernel), case.target / target)
-        value = unit**2 * kernel * found.value
+        unit_machine, unit = other
+        solution = unit_machine.with_tolerance(_FINE).solve(DenseGram(case.K / kernel), case.target / target)
+        value = unit**2 * kernel * solution.value
         _equal(value, plain.value, 1e-6, case, f"in_units({kernel:g}, {target:g}) is another problem")
 
 
@@ -279,13 +298,13 @@ def _form(K: Array, A: Array) -> float:
 
 
 def _scale(value: float, case: MachineCase) -> float:
-    """The size of a value; one that is nearly zero is compared with the kernel."""
+    """The size of a value; that of a value near zero is taken from the kernel."""
     return max(abs(value), 1e-5 * float(np.diagonal(case.K).mean()))
 
 
-def _equal(got: float, want: float, tol: float, case: MachineCase, what: str) -> None:
-    require(abs(got - want) <= tol * _scale(want, case), f"{what}: {got!r} and {want!r}")
+def _equal(actual: float, expected: float, tol: float, case: MachineCase, complaint: str) -> None:
+    require(abs(actual - expected) <= tol * _scale(expected, case), f"{complaint}: {actual!r} and {expected!r}")
 
 
-def _below(got: float, want: float, case: MachineCase, what: str) -> None:
-    require(got <= want + 1e-7 * _scale(want, case), f"{what}: {got!r} > {want!r}")
+def _below(value: float, bound: float, case: MachineCase, complaint: str) -> None:
+    require(value <= bound + 1e-7 * _scale(bound, case), f"{complaint}: {value!r} > {bound!r}")

@@ -4,8 +4,8 @@ Where K_k = e_k e_k' for samples k = 1..m, and ridge regression without intercep
 
     J(theta) = sum_k y_k^2 / (theta_k + alpha),        q_k = y_k^2 / (theta_k + alpha)^2
 
-so that targets can be made for given weights and scores. Weights of a domain that maximise theta'q - r(theta) are then
-the optimum, whatever the domain.
+so that targets can be computed for given weights and scores. Weights of a domain that maximise theta'q - r(theta) are
+then the optimum, for any domain.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from multikernel.optimizers import Optimizer, Result
 from multikernel.problem import Evaluation, Problem
 from multikernel.testing.assertions import ROUNDING, must_refuse, refusal, require
 
-_FINE = 1e-10  # the gap to which a value is recomputed
+_FINE = 1e-10  # the gap with which a value is recomputed
 
 
 @dataclass(frozen=True, eq=False)
 class KnownProblem:
-    """A problem with bounds of its optimum, found in another way.
+    """A problem with bounds of its optimum that were computed in another way.
 
     Parameters
     ----------
     problem : Problem
-    lower, upper : float, the optimum lies between them
+    lower, upper : float, bounds of the optimum
     """
 
     problem: Problem
@@ -47,7 +47,7 @@ class KnownProblem:
 
 
 def known_problem(domain: Domain, weights: Array, scores: Array, alpha: float = 0.5) -> KnownProblem:
-    """The problem over a domain of which given weights are the optimum, where they have these scores.
+    """A problem over a domain whose optimum is at these weights, with these scores.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def known_problem(domain: Domain, weights: Array, scores: Array, alpha: float = 
 
 
 def known_problems() -> list[KnownProblem]:
-    """One over each kind of domain, with five kernels; on the simplex one of these has no weight."""
+    """A problem over each kind of domain, with five kernels; on the simplex one of the kernels has no weight."""
     q = np.array([2.0, 0.5, 1.0, 0.2, 1.5])
     smooth = [NormBall(1.5), NormBall(2.0), NormBall(2.0, 0.7, 1.0), EntropySimplex(0.5), Orthant(0.8)]
     flat = np.array([1.0, 1.0, 1.0, 0.5, 1.0]), np.array([0.4, 0.3, 0.2, 0.0, 0.1])
@@ -84,11 +84,11 @@ def known_problems() -> list[KnownProblem]:
 
 
 def check_optimizer(optimizer: Optimizer, problems: Iterable[KnownProblem] | None = None) -> None:
-    """Check an optimizer on every problem that it does not refuse, and that there is one.
+    """Check an optimizer on every problem that it does not refuse; it may not refuse all.
 
     Parameters
     ----------
-    optimizer : Optimizer, with the tolerance and the number of iterations that it is to be tried with
+    optimizer : Optimizer, with the tolerance and the number of iterations to check
     problems : KnownProblem; ``known_problems()`` by default
 
     Raises
@@ -101,27 +101,31 @@ def check_optimizer(optimizer: Optimizer, problems: Iterable[KnownProblem] | Non
     >>> from multikernel.testing.optimizers import check_optimizer
     >>> check_optimizer(LevelMethod(tol=1e-4))
     """
-    given = known_problems() if problems is None else list(problems)
-    solved = [known for known in given if refusal(partial(_checked, optimizer, known.problem)) is None]
+    all_problems = known_problems() if problems is None else list(problems)
+    solved = [
+        known_problem
+        for known_problem in all_problems
+        if refusal(partial(_checked, optimizer, known_problem.problem)) is None
+    ]
     require(bool(solved), f"{optimizer} refuses every problem")
-    reached = [check_run(optimizer, known).converged for known in solved]
+    reached = [check_run(optimizer, known_problem).converged for known_problem in solved]
     require(any(reached), f"{optimizer} reaches its tolerance on none of {len(solved)} problems")
-    for known in solved:
-        check_stopped(optimizer, known)
-        check_start(optimizer, known)
+    for known_problem in solved:
+        check_stopped(optimizer, known_problem)
+        check_start(optimizer, known_problem)
     if problems is None:
-        check_refusals(optimizer, [known.problem for known in given])
+        check_refusals(optimizer, [known_problem.problem for known_problem in all_problems])
 
 
-def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
-    """The certificate holds, the history and the observer know of every machine; the result.
+def check_run(optimizer: Optimizer, known_problem: KnownProblem) -> Result:
+    """The result of a run, after checks of its certificate, its history and the events of its observer.
 
-    A duality gap is no smaller than the distance to the optimum, and the value is that of the weights returned.
+    A duality gap is no smaller than the distance to the optimum, and the value is that of the returned weights.
     """
-    problem = _Counted.of(known.problem)
+    problem = _Counted.of(known_problem.problem)
     events = list[Event]()
     result = optimizer.minimise(problem, observe=events.append)
-    _check_result(optimizer, known, result)
+    _check_result(optimizer, known_problem, result)
     n = result.n_iter
     require(
         n == len(result.history) == len(events),
@@ -138,26 +142,26 @@ def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
     require(events[-1].certificate == result.certificate, "the last certificate reported is not that of the result")
     if result.certificate.kind == "duality gap":
         require(result.evaluation.upper == min(uppers), "the point returned is not the best one found")
-        require(bounds[-1] <= result.bound, "the observer knows a better bound than the result")
+        require(bounds[-1] <= result.bound, "the observer received a better bound than that of the result")
     return result
 
 
-def check_stopped(optimizer: Optimizer, known: KnownProblem) -> None:
-    """Stopped after one or two machines, it returns a point that is what it claims to be."""
+def check_stopped(optimizer: Optimizer, known_problem: KnownProblem) -> None:
+    """Stopped after one or two machines, it returns a result whose claims are true."""
     for max_iter in (1, 2):
-        result = replace(optimizer, max_iter=max_iter).minimise(known.problem)
+        result = replace(optimizer, max_iter=max_iter).minimise(known_problem.problem)
         require(result.n_iter <= max_iter, f"max_iter={max_iter}, and {result.n_iter} machines are solved")
-        _check_result(optimizer, known, result)
+        _check_result(optimizer, known_problem, result)
 
 
-def check_start(optimizer: Optimizer, known: KnownProblem) -> None:
-    """A start outside the domain is brought in; one of another length is refused."""
-    m = known.problem.size
+def check_start(optimizer: Optimizer, known_problem: KnownProblem) -> None:
+    """A start outside the domain is moved into it; one of another length is refused."""
+    m = known_problem.problem.size
     start = np.linspace(2.0, -0.5, m)
-    kept = start.copy()
-    _check_result(optimizer, known, optimizer.minimise(known.problem, start=start))
-    require(np.array_equal(start, kept), "the start is written into")
-    must_refuse(lambda: optimizer.minimise(known.problem, start=np.ones(m + 1)), "a start of another length")
+    start_before = start.copy()
+    _check_result(optimizer, known_problem, optimizer.minimise(known_problem.problem, start=start))
+    require(np.array_equal(start, start_before), "the start is written into")
+    must_refuse(lambda: optimizer.minimise(known_problem.problem, start=np.ones(m + 1)), "a start of another length")
 
 
 def check_refusals(optimizer: Optimizer, problems: Iterable[Problem]) -> None:
@@ -175,26 +179,36 @@ def check_refusals(optimizer: Optimizer, problems: Iterable[Problem]) -> None:
             refusal(partial(few.minimise, replace(problem, **change)))
 
 
-def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> None:
-    """What a result claims, against what is known of the problem."""
-    problem = known.problem
-    at = result.evaluation
+def _check_result(optimizer: Optimizer, known_problem: KnownProblem, result: Result) -> None:
+    """Check the claims of a result against the known bounds of the problem."""
+    problem = known_problem.problem
+    evaluation = result.evaluation
     certificate = result.certificate
     require(problem.domain.contains(result.theta), f"{result.theta} is not in {problem.domain}")
     fine = problem.evaluate(result.theta, machine=problem.machine.with_tolerance(_FINE))
     size = ROUNDING * abs(fine.value)
-    require(at.value <= fine.upper + size, f"the value is {at.value!r}, and that of the weights {fine.upper!r}")
-    require(fine.value <= at.upper + size, f"the upper value reported is {at.upper!r}, and the value is {fine.value!r}")
-    require(known.lower <= at.upper + size, f"{at.upper!r} is below the optimum {known.lower!r}")
+    require(
+        evaluation.value <= fine.upper + size,
+        f"the value is {evaluation.value!r}, and that of the weights {fine.upper!r}",
+    )
+    require(
+        fine.value <= evaluation.upper + size,
+        f"the upper value reported is {evaluation.upper!r}, and the value is {fine.value!r}",
+    )
+    require(
+        known_problem.lower <= evaluation.upper + size,
+        f"{evaluation.upper!r} is below the optimum {known_problem.lower!r}",
+    )
     require(not np.isnan(certificate.value), "the certificate is NaN")
     reached = certificate.reached(optimizer.tol)
     require(result.converged == reached, f"converged is {result.converged} with {certificate}, tol={optimizer.tol}")
     kind = "duality gap" if np.isfinite(result.bound) else "stationarity"
     require(certificate.kind == kind, f"the certificate is called a {certificate.kind} and is a {kind}")
     if kind == "duality gap":
-        claimed = at.upper - certificate.value * abs(at.upper)
+        claimed = evaluation.upper - certificate.value * abs(evaluation.upper)
         require(
-            claimed <= known.upper + size, f"{certificate}: nothing below {claimed!r}, but {known.upper!r} is there"
+            claimed <= known_problem.upper + size,
+            f"{certificate}: nothing below {claimed!r}, but {known_problem.upper!r} is there",
         )
 
 
@@ -205,13 +219,13 @@ def _checked(optimizer: Optimizer, problem: Problem) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Counted(Problem):
-    """A problem that notes the points at which it is solved."""
+    """A problem that records the points at which it is solved."""
 
     solved: list[Array] = field(default_factory=list)
 
     @classmethod
     def of(cls, problem: Problem) -> _Counted:
-        return cls(**{each.name: getattr(problem, each.name) for each in fields(Problem)})
+        return cls(**{problem_field.name: getattr(problem, problem_field.name) for problem_field in fields(Problem)})
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
         self.solved.append(theta)
