@@ -141,7 +141,7 @@ def test_the_kernel_of_least_error_is_chosen():
     assert found.speed.seconds(1000, 0) > 0.0
     for base in (KERNELS[0], KERNELS[1], replace(KERNELS[0], kernel=Rough())):
         for alpha in (0.1, found.alpha, 0.25 * found.alpha, 4.0 * found.alpha):
-            other = LeafKernel._of(base, alpha, *parts, 0)
+            other = LeafKernel._trial(base, alpha, *parts, 0)
             chosen = base.kernel == found.base.kernel
             if chosen or alpha == 0.1:
                 assert found.error <= other.error
@@ -154,7 +154,7 @@ def test_the_error_of_many_trees_follows_from_that_of_two(monkeypatch):
     train, others = np.arange(600), np.arange(600, 1000)
     parts = [(samples.of(own), task.of_rows(own)) for own in (train, others)]
     base = KERNELS[2]
-    guesses = [LeafKernel._of(base, 0.01, *parts, seed).error for seed in range(8)]
+    guesses = [LeafKernel._trial(base, 0.01, *parts, seed).error for seed in range(8)]
     solution = LeafSolution.of(base, 0.01, *parts[0], 600, in_leaves.TREES, 0)
     values = solution.member(base).function(samples)(parts[1][0]) + solution.intercept
     assert np.mean(guesses) == pytest.approx(parts[1][1].error(values), rel=0.1)

@@ -69,7 +69,7 @@ def test_a_regressor():
 @pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_a_regressor_by_few_centres(monkeypatch):
-    monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
+    monkeypatch.setattr(many_samples, "_leaf_candidate", lambda *_: ([], []))
     X, y = regression(1400)
     model = MultiKernelRegressor(random_state=0).fit(X[:1000], y[:1000])
     assert model.score(X[1000:], y[1000:]) > 0.9
@@ -86,7 +86,7 @@ def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(classes):
     model = MultiKernelClassifier(random_state=0).fit(X[:1500], y[:1500])
     told = model.explain()
     assert "one machine of logistic losses by the sum" in told
-    assert "Beside the sum, with a weight of its own, stands 'all samples, in leaves of random trees'" in told
+    assert "'all samples, in leaves of random trees' is added to the sum with a separate weight" in told
     assert isinstance(model.answer_.members[-1], in_leaves.LeafMember)
     parts = model.contributions(X[1500:])
     found = model.decision_function(X[1500:])
@@ -97,7 +97,7 @@ def test_a_machine_in_leaves_stands_beside_that_of_logistic_losses(classes):
 
 @pytest.mark.usefixtures("from_300_on")
 def test_classes_that_need_the_machines_in_leaves_alone(monkeypatch):
-    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.array([len(scores) - 1]))
+    monkeypatch.setattr(many_samples, "_needed_candidates", lambda posed, scores, parted: np.array([len(scores) - 1]))
     X, y = waves(800)
     model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600])
     assert list(model.kernel_names_) == ["all samples, in leaves of random trees"]
@@ -120,7 +120,7 @@ def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch,
         return replace(size, rows=rows, centres=min(size.centres, rows))
 
     monkeypatch.setattr(limits.CentreLimits, "to_train", fewer)
-    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.array([len(scores) - 1]))
+    monkeypatch.setattr(many_samples, "_needed_candidates", lambda posed, scores, parted: np.array([len(scores) - 1]))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # of what time is said to have cut
         model = MultiKernelRegressor(random_state=0).fit(X, y, groups=groups)
@@ -129,7 +129,7 @@ def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch,
 
 @pytest.mark.usefixtures("from_300_on")
 def test_what_is_said_of_samples_with_equal_cells_is_true(monkeypatch):
-    monkeypatch.setattr(many_samples, "_needed", lambda posed, scores, parted: np.array([len(scores) - 1]))
+    monkeypatch.setattr(many_samples, "_needed_candidates", lambda posed, scores, parted: np.array([len(scores) - 1]))
     rng = np.random.default_rng(4)
     X = np.column_stack([rng.integers(0, 2, (3000, 7)), np.where(rng.random(3000) < 0.7, 0.0, rng.normal(size=3000))])
     y = np.sin(2.0 * X[:, -1]) + (X[:, -1] == 0.0) + X[:, 0] * X[:, 1] + 0.1 * rng.normal(size=3000)
@@ -293,9 +293,9 @@ def test_a_candidate_is_needed_that_lowers_the_blend_by_a_tenth_of_its_standard_
 
     monkeypatch.setattr(many_samples, "blend_of", blend)
     parted = SimpleNamespace(compared=np.zeros(200))
-    np.testing.assert_array_equal(many_samples._needed(None, np.zeros((3, 200)), parted), [0, 1])
+    np.testing.assert_array_equal(many_samples._needed_candidates(None, np.zeros((3, 200)), parted), [0, 1])
     values[0, 1, 2] = 0.97
-    np.testing.assert_array_equal(many_samples._needed(None, np.zeros((3, 200)), parted), [0, 1, 2])
+    np.testing.assert_array_equal(many_samples._needed_candidates(None, np.zeros((3, 200)), parted), [0, 1, 2])
 
 
 def test_leaves_are_those_of_the_trees():
@@ -397,7 +397,7 @@ def test_classes_are_learned_by_one_machine_of_logistic_losses(monkeypatch, clas
         return made
 
     monkeypatch.setattr(trained_on_many, "trained_sum", spied)
-    monkeypatch.setattr(many_samples, "_in_leaves", lambda *_: ([], []))
+    monkeypatch.setattr(many_samples, "_leaf_candidate", lambda *_: ([], []))
     model = MultiKernelClassifier(random_state=0).fit(X[:600], y[:600], sample_weight=weight)
     ((posed, chosen, rows, Z),) = seen
     assert "one machine of logistic losses by the sum" in model.explain()

@@ -19,7 +19,7 @@ from multikernel.selection import search
 WHERE = [
     ("EasyMKLClassifier", publish, "_publish_certificate"),
     ("RLS2Regressor", publish, "_publish_certificate"),
-    ("MultiKernelRegressor", auto, "explained"),
+    ("MultiKernelRegressor", auto, "explanation_of"),
     ("BankSearchCV", search, "best"),
 ]
 

@@ -42,14 +42,14 @@ class RowReader:
     preparation : Preparation
     targets : (target of a chunk) -> columns (n, t), and factors of the weights or None
     unit : float > 0, by which weights are divided
-    seed, least : the seed of the random numbers of rows, and the bound above which a row is taken
+    seed, number_bound : the seed of the random numbers of rows, and the bound above which a row is taken
     """
 
     preparation: Preparation
     targets: TargetColumns
     unit: float
     seed: int
-    least: float
+    number_bound: float
 
     def __call__(self, chunk: Chunk) -> Iterator[tuple[PreparedSamples, Array, Array | None]]:
         """Blocks of the chunk's rows, which are smaller the more columns there are.
@@ -58,7 +58,7 @@ class RowReader:
         ------
         ValueError : with the place of the chunk where its rows are not like those of the sample
         """
-        chunk = chunk.part(np.flatnonzero(drawn(self.seed, chunk) > self.least))
+        chunk = chunk.part(np.flatnonzero(drawn(self.seed, chunk) > self.number_bound))
         height = max(1, PIECE_VALUES // max(1, self._width))
         for start in range(0, len(chunk), height):
             piece = chunk.part(slice(start, start + height))
@@ -98,12 +98,12 @@ class CentrePass:
 
     def __call__(self, chunks: Iterator[Chunk]) -> tuple[Moments, ...]:
         """The sums over all rows of the chunks, for each kernel."""
-        sums = self.nothing()
+        sums = self.empty_sums()
         for chunk in chunks:
             self.add(sums, chunk)
         return tuple(kernel_sums.sums.moments() for kernel_sums in sums)
 
-    def nothing(self) -> list[KernelSums]:
+    def empty_sums(self) -> list[KernelSums]:
         """Empty sums."""
         return [KernelSums.none(similarity, self.centres, self.targets) for similarity in self.similarities]
 
@@ -125,7 +125,7 @@ class AllRows:
     seconds : float, the time of reading all rows once
     file : PassFile
     report : (rows done already) -> the report of a pass
-    kept : KeptPass of an earlier fit that was interrupted; None without one
+    saved_pass : KeptPass of an earlier fit that was interrupted; None without one
     """
 
     source: Source
@@ -133,7 +133,7 @@ class AllRows:
     seconds: float
     file: PassFile
     report: Callable[[int], Report]
-    kept: KeptPass | None = None
+    saved_pass: KeptPass | None = None
 
     def sums(
         self, similarities: Sequence[Similarity], centres: PreparedSamples, targets: int, chosen: Any
@@ -149,14 +149,14 @@ class AllRows:
             passes = [CentrePass(self.reader, (similarity,), centres, targets) for similarity in similarities]
             return [centre_sums(self.source.over(kernel_pass, merged)[0]) for kernel_pass in passes]
         kernel_pass = CentrePass(self.reader, tuple(similarities), centres, targets)
-        sums, messages = keeping(lambda: self._passed(kernel_pass, chosen))
+        sums, messages = keeping(lambda: self._sums_of_pass(kernel_pass, chosen))
         warn_once(messages[:1])  # many chunks may cause the same warning
         return sums
 
-    def _passed(self, kernel_pass: CentrePass, chosen: Any) -> list[CentreSums]:
+    def _sums_of_pass(self, kernel_pass: CentrePass, chosen: Any) -> list[CentreSums]:
         """The sums of a pass by this process, which continues an interrupted one."""
-        sums = kernel_pass.nothing()
-        state = self.kept
+        sums = kernel_pass.empty_sums()
+        state = self.saved_pass
         if state is not None and state.sums:
             for kernel_sums, moments in zip(sums, state.sums, strict=True):
                 kernel_sums.sums = Summing.of(moments)

@@ -1,7 +1,7 @@
 """The steps of a fit after its problem is set up: candidates are tried and compared; those with a weight are trained.
 
-``answered`` decides by the limits of time and memory how many samples each of these steps takes, and warns of what a
-time limit cut.
+``search_and_train`` decides by the limits of time and memory how many samples each of these steps takes, and warns of
+what a time limit cut.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Allowance:
     verbose: bool
 
 
-def answered(problem: FitProblem, allowance: Allowance) -> tuple[Searched, Answer]:
+def search_and_train(problem: FitProblem, allowance: Allowance) -> tuple[Searched, Answer]:
     """The result of the search and the trained answer; a ConvergenceWarning names what the time limit cut."""
     goal = problem.goal
     all_candidates = candidates(problem.samples)
@@ -58,10 +58,10 @@ def answered(problem: FitProblem, allowance: Allowance) -> tuple[Searched, Answe
     if problem.constant:
         choice = problem.drawn_rows(limits.choice)
         untried_search = Searched(limits, choice, choice, [], np.empty(0), goal.constant(problem.task.weight), [])
-        return untried_search, _trained(problem, untried_search, choice)
+        return untried_search, _trained_answer(problem, untried_search, choice)
 
     parted = None if limits.centres is None else parted_of(problem)
-    if problem.all_rows is not None and problem.all_rows.kept is not None:
+    if problem.all_rows is not None and problem.all_rows.saved_pass is not None:
         return resumed_answer(problem, parted)
     if parted is None:
         share = CHOICE_SHARE
@@ -84,7 +84,7 @@ def answered(problem: FitProblem, allowance: Allowance) -> tuple[Searched, Answe
     else:
         rows = problem.drawn_rows(limits.training)
         problem.log(f"blended; {len(blend.used)} candidates are trained on {len(rows)} samples")
-        answer = _trained(problem, searched, rows)
+        answer = _trained_answer(problem, searched, rows)
     _warn_of_cuts(allowance, searched, Limits.of(all_candidates, *size, None, memory, at_once=at_once))
     return searched, answer
 
@@ -123,7 +123,7 @@ def _warn_of_cuts(allowance: Allowance, searched: Searched, unlimited: Limits) -
         )
 
 
-def _trained(problem: FitProblem, searched: Searched, training: Array) -> Answer:
+def _trained_answer(problem: FitProblem, searched: Searched, training: Array) -> Answer:
     """The answer: the candidates with a weight, trained on the samples of these rows."""
     with one_blas_thread(len(training)):
         samples = problem.samples.of(training)

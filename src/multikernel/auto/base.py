@@ -1,10 +1,10 @@
 """The steps of a fit, for classes and for numbers.
 
-_read        X becomes a table of columns, checked
-_problem     columns are typed and become numbers for kernels, with a target, weights and folds
-answered     candidates learn on some samples and are blended by their predictions of held-out ones; those with a
-             weight are trained on all samples (``answering.py``)
-explained    what was done, in sentences and a table (``explanation.py``)
+_read               X becomes a table of columns, checked
+_problem            columns are typed and become numbers for kernels, with a target, weights and folds
+search_and_train    candidates learn on some samples and are blended by their predictions of held-out ones; those with a
+                    weight are trained on all samples (``answering.py``)
+explanation_of      sentences and a table about what was done (``explanation.py``)
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import limited
 from multikernel.auto.all_rows import AllRows
-from multikernel.auto.answering import Allowance, answered
-from multikernel.auto.explanation import advice_on_groups, explained
+from multikernel.auto.answering import Allowance, search_and_train
+from multikernel.auto.explanation import advice_on_groups, explanation_of
 from multikernel.auto.from_source import fit_source
 from multikernel.auto.goal import Goal, TargetColumns
 from multikernel.auto.preparation import Preparation
@@ -140,7 +140,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 problem = replace(problem, all_rows=everything, total=total)
             name = type(self).__name__
             allowance = Allowance(name, self.time_budget, self.memory, self.n_jobs, bool(self.verbose))
-            searched, self.answer_ = answered(problem, allowance)
+            searched, self.answer_ = search_and_train(problem, allowance)
         if not self.converged_:
             warn_user(
                 f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
@@ -149,7 +149,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
             )
         self.n_samples_ = problem.total
-        self.explanation_ = explained(problem, searched, table.n, self.preparation_.sentences())
+        self.explanation_ = explanation_of(problem, searched, table.n, self.preparation_.sentences())
         self.candidates_ = [asdict(row) for row in self.explanation_.rows]
 
     def _problem(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any) -> FitProblem:
@@ -256,7 +256,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     @property
     def objective_bound_(self) -> float:
-        """A value that the optimum of the blend's problem is not below."""
+        """A lower bound of the optimum of the blend's problem."""
         return self.objective_ * (1.0 - self.duality_gap_)
 
     @property
@@ -284,7 +284,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return False
 
     @abstractmethod
-    def _as_output(self, parts: Array) -> Array:
+    def _as_output(self, contributions: Array) -> Array:
         """Parts of the blend, shape (..., k), as parts of decision values or predictions."""
 
     # -- samples, of training and new ----------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             if is_frame(X):
                 check_names(X)
             if not reset and is_frame(X) and self._has_what_is_needed(X):
-                pass  # columns are matched by their names, in whatever order
+                pass  # columns are matched by their names, in any order
             elif is_table(X):
                 validate_data(self, X, reset=reset, skip_check_array=True)
             else:

@@ -4,7 +4,7 @@ They are few and different, since no blend can correct an error that all of them
 rough ones of one width and with a scale for each feature, of squared and of absolute differences, of the features as
 they are and of their ranks; a linear one. Where there are texts or kernel matrices or several views, also a weighted
 sum over all of them; and of several views each one alone, by the kernels that suit it: so the answer can be that of the
-only informative source, and narrow views have their scales whatever the size of the others.
+only informative source, and narrow views have scales also beside wide ones.
 
 What each kind does for several views is measured by leaving it out (docs/results/sources.md): the mean logistic loss
 of test samples on fourteen sets is .242 with all of them, .288 with those of one table and the sum only; it is .264
@@ -160,7 +160,7 @@ class Scales(KernelCandidate):
             return samples.ranked
         return samples.plain
 
-    def _scaled(self, samples: PreparedSamples) -> tuple[Any, Array, Array]:
+    def _scaled_columns(self, samples: PreparedSamples) -> tuple[Any, Array, Array]:
         """The columns that are used, the features that have a scale, and the number of the feature of each column."""
         columns: Any = slice(None) if self.columns is None else list(self.columns)
         owners = {"all": np.zeros_like(samples.owner), "feature": samples.owner}[self.each]
@@ -169,7 +169,7 @@ class Scales(KernelCandidate):
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge:
         Z = self._numbers(samples)
-        columns, groups, owner = self._scaled(samples)
+        columns, groups, owner = self._scaled_columns(samples)
         bank = ColumnDistancesBank.of(Z[:, columns], self.kernel.degree, owner)
         solution = learned_scales(
             bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=SEARCH_STEPS
@@ -179,7 +179,7 @@ class Scales(KernelCandidate):
         return KernelAndRidge(
             DistanceSimilarity(self.kernel, scales, self.ranked),
             solution.alpha,
-            self._learned(solution.scales[0] * solution.means, [samples.names[group] for group in groups]),
+            self._description(solution.scales[0] * solution.means, [samples.names[group] for group in groups]),
             cut=time_is_up(),
         )
 
@@ -194,7 +194,7 @@ class Scales(KernelCandidate):
     ) -> KernelAndRidge:
         assert isinstance(fitted.similarity, DistanceSimilarity)
         samples = landmarks.samples
-        columns, groups, owner = self._scaled(samples)
+        columns, groups, owner = self._scaled_columns(samples)
         X, V, Z = (
             self._numbers(labelled.samples)[:, columns].astype(np.float32) for labelled in (train, held_out, landmarks)
         )
@@ -223,11 +223,11 @@ class Scales(KernelCandidate):
         scales = np.zeros(len(samples.owner))
         scales[columns] = metric.scales(best.parameters)[owner]
         exponent_parts = np.bincount(owner, scales[columns] * means)
-        learned = self._learned(exponent_parts, [samples.names[group] for group in groups])
+        learned = self._description(exponent_parts, [samples.names[group] for group in groups])
         similarity = DistanceSimilarity(self.kernel, scales, self.ranked)
         return KernelAndRidge(similarity, best.alpha, learned, time_is_up(), best.loss)
 
-    def _learned(self, exponent_parts: Array, names: Sequence[str]) -> str:
+    def _description(self, exponent_parts: Array, names: Sequence[str]) -> str:
         """A line with the mean exponent, or with the three features that have the largest parts in it."""
         if self.each == "all":
             return f"mean exponent {float(exponent_parts.sum()):.2g}"
@@ -276,7 +276,7 @@ class FixedKernel(KernelCandidate):
         return _FEW
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
-        return ridged(self.similarity, samples, task)
+        return with_best_ridge(self.similarity, samples, task)
 
     def work(self, n: int, p: int) -> Work:
         return forecast.held_out_ridge(n, len(_RIDGES))
@@ -298,7 +298,7 @@ class WeightedSum(KernelCandidate):
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         kernels = self.parts
         if len(kernels) == 1:
-            return ridged(kernels[0], samples, task)
+            return with_best_ridge(kernels[0], samples, task)
         bank = precomputed(np.stack([kernel(samples, samples) for kernel in kernels]), psd=1e-6)
         solution = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=SEARCH_STEPS)
         cut = time_is_up()
@@ -347,7 +347,7 @@ def _sparse_and_given(samples: PreparedSamples) -> list[Similarity]:
     return kernels + [Given(number) for number in range(len(samples.given))]
 
 
-def ridged(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
+def with_best_ridge(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
     """A fixed kernel with the ridge of least held-out error."""
     K = similarity(samples, samples)
     size = float(np.trace(K)) / len(K)
@@ -367,31 +367,31 @@ def candidates(samples: PreparedSamples) -> list[KernelCandidate]:
     numbers = samples.plain.shape[1] > 0
     sources = len(samples.sparse) + len(samples.given) + len(np.unique(samples.view))
     groups = int(samples.owner.max(initial=-1)) + 1
-    chosen: list[KernelCandidate] = []
+    kernel_candidates: list[KernelCandidate] = []
     if numbers:
-        chosen += [
+        kernel_candidates += [
             GAUSSIAN,
             FixedKernel("linear", LinearSimilarity()),
             Scales("Laplacian, one width", Laplacian(), False, "all"),
         ]
         # more than 300 scales would overfit the folds
         if 1 < groups <= 300:
-            chosen += [
+            kernel_candidates += [
                 Scales("Matern by ranks, a scale for each feature", Matern(), True, "feature"),
                 Scales("Laplacian by ranks, a scale for each feature", Laplacian(), True, "feature"),
             ]
         else:
-            chosen.append(Scales("Gaussian by ranks, one width", RBF(), True, "all"))
+            kernel_candidates.append(Scales("Gaussian by ranks, one width", RBF(), True, "all"))
     if sources > 1 or (sources and not numbers):
-        chosen.append(WeightedSum("sum over sources", tuple(_widths_and_linear(samples))))
+        kernel_candidates.append(WeightedSum("sum over sources", tuple(_widths_and_linear(samples))))
     if samples.several and sources <= _IN_PAIRS:
-        chosen.append(WeightedSum("sum over sources and pairs", tuple(_sources_and_pairs(samples))))
+        kernel_candidates.append(WeightedSum("sum over sources and pairs", tuple(_sources_and_pairs(samples))))
     if samples.several and sources <= _ALONE:
-        chosen += _alone(samples)
-    return chosen
+        kernel_candidates += _candidates_of_sources(samples)
+    return kernel_candidates
 
 
-def _alone(samples: PreparedSamples) -> Iterator[KernelCandidate]:
+def _candidates_of_sources(samples: PreparedSamples) -> Iterator[KernelCandidate]:
     """The candidates of one source each; a single view of numbers already has the candidates of a table."""
     views = np.unique(samples.view).tolist()
     for view in views if len(views) > 1 else ():

@@ -88,7 +88,7 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     residuals = columns @ w - aim
     value = float(residuals @ residuals)
     slope = 2.0 * (columns.T @ residuals)
-    return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
+    return Blend(w, np.zeros(Y.shape[1]), value, _relative_gain(fall_in_simplex(slope, w), value))
 
 
 def blend_classes(
@@ -129,7 +129,7 @@ def blend_classes(
     value, slope = problem(minimum.x)
     lowest = np.append(np.zeros(M), np.full(k, -np.inf))
     gain = fall_in_box(slope, minimum.x, lowest, np.inf, 2.0 / count)  # the curvature of the prior
-    return Blend(minimum.x[:M] / sizes, minimum.x[M:], value, _part(gain, value))
+    return Blend(minimum.x[:M] / sizes, minimum.x[M:], value, _relative_gain(gain, value))
 
 
 def _spreads(predicted: Array) -> Array:
@@ -138,7 +138,7 @@ def _spreads(predicted: Array) -> Array:
     return np.where(spreads > 0.0, spreads, 1.0)
 
 
-def _part(gain: float, value: float) -> float:
+def _relative_gain(gain: float, value: float) -> float:
     """The possible gain as a part of the value; zero where rounding makes it negative."""
     if value > 0.0:
         return max(gain, 0.0) / value

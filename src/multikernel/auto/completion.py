@@ -67,8 +67,8 @@ class PreparedCompletion:
 
         Parameters
         ----------
-        samples : samples
-        present : bool array (sources, len(new))
+        samples : PreparedSamples
+        present : bool array (sources, len(samples)), which samples have each source
         """
         plain, ranked = samples.plain.copy(), samples.ranked.copy()
         matrices = [*samples.sparse, *samples.given]
@@ -76,15 +76,19 @@ class PreparedCompletion:
         for source, has in enumerate(present):
             if has.all():
                 continue
-            rows, observed = self._rows(source, samples, present)
+            rows, observed = self._mixing_rows(source, samples, present)
             columns = self.columns[source]
             if columns is None:
                 number = source - first
                 anchors = [*self.samples.sparse, *self.samples.given][number][observed]
-                matrices[number] = _mixed(rows, matrices[number], anchors)
+                matrices[number] = _weighted_sums(rows, matrices[number], anchors)
             else:
-                plain[:, columns] = _mixed(rows, plain[:, columns], self.samples.plain[np.ix_(observed, columns)])
-                ranked[:, columns] = _mixed(rows, ranked[:, columns], self.samples.ranked[np.ix_(observed, columns)])
+                plain[:, columns] = _weighted_sums(
+                    rows, plain[:, columns], self.samples.plain[np.ix_(observed, columns)]
+                )
+                ranked[:, columns] = _weighted_sums(
+                    rows, ranked[:, columns], self.samples.ranked[np.ix_(observed, columns)]
+                )
         count = len(samples.sparse)
         kernel_matrices = [
             matrix if mixed is None else (mixed @ matrix.T).T
@@ -94,7 +98,7 @@ class PreparedCompletion:
             samples, plain=plain, ranked=ranked, sparse=tuple(matrices[:count]), given=tuple(kernel_matrices)
         )
 
-    def _rows(self, source: int, samples: PreparedSamples, present: Array) -> tuple[Any, Array]:
+    def _mixing_rows(self, source: int, samples: PreparedSamples, present: Array) -> tuple[Any, Array]:
         """A CSR matrix of samples as weighted sums of themselves and the anchors with a source; and these anchors."""
         lacking = np.flatnonzero(~present[source])
         observed = self.regressions.observed(source)
@@ -123,7 +127,7 @@ class PreparedCompletion:
             if present[source].all():
                 mixtures.append(None)
                 continue
-            weights = self._rows(source, samples, present)[0][np.flatnonzero(~present[source]), len(samples) :]
+            weights = self._mixing_rows(source, samples, present)[0][np.flatnonzero(~present[source]), len(samples) :]
             known_rows = self.samples.rows[self.present[source]]
             mixtures.append(mixing(present[source], weights.toarray(), known_rows))
         return tuple(mixtures)
@@ -137,7 +141,7 @@ def _gaussian(samples: PreparedSamples, columns: Array) -> Similarity:
     return DistanceSimilarity(RBF(1.0), scales)
 
 
-def _mixed(rows: Any, values: Any, anchors: Any) -> Any:
+def _weighted_sums(rows: Any, values: Any, anchors: Any) -> Any:
     """Weighted sums of samples and anchors."""
     if is_sparse(values):
         return sparse.csr_matrix(rows @ sparse.vstack([values, anchors], format="csr"))

@@ -129,7 +129,7 @@ def sentences_about(rows: Sequence[CandidateRow], folds: str, n: int, searched: 
             "which had less loss than a machine of squared losses for each."
         )
     if logistic and in_leaves:
-        sentences.append(f"Beside the sum, with a weight of its own, stands {in_leaves!r}.")
+        sentences.append(f"{in_leaves!r} is added to the sum with a separate weight.")
     if searched.untried:
         sentences.append(f"There was no time to try {len(searched.untried)} more: {', '.join(searched.untried)}.")
     if searched.cut:
@@ -170,7 +170,7 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
         return sentence
     return (
         f"{sentence} Every fold holds out whole groups, of {len(np.unique(groups))}: the errors are those on groups "
-        "that training did not meet."
+        "that were not in training."
     )
 
 
@@ -269,7 +269,9 @@ def _is_plain(samples: PreparedSamples) -> bool:
     return not (samples.sparse or samples.given)
 
 
-def explained(problem: FitProblem, searched: Searched, looked_at: int, about_columns: Sequence[str]) -> Explanation:
+def explanation_of(
+    problem: FitProblem, searched: Searched, looked_at: int, about_columns: Sequence[str]
+) -> Explanation:
     """The explanation of a fit.
 
     Parameters

@@ -56,15 +56,15 @@ def fit_source(model: MultiKernelEstimator, source: Source, y: Any, groups: Any)
         begin = perf_counter()
         row_survey = survey(source, sampled_rows(source, _SAMPLED), seed=seed)
         seconds = perf_counter() - begin
-        sample = _checked(model, row_survey)
-        sample = sample.head(_prepared(model, source, sample))
+        sample = _checked_sample(model, row_survey)
+        sample = sample.head(_rows_in_memory(model, source, sample))
         if len(sample) < row_survey.rows:
-            _learn(model, source, row_survey, sample, seed, seconds)
+            _fit_sample_and_rows(model, source, row_survey, sample, seed, seconds)
         else:
-            _in_order(model, sample, row_survey)
+            _fit_all_rows(model, sample, row_survey)
 
 
-def _learn(
+def _fit_sample_and_rows(
     model: MultiKernelEstimator, source: Source, row_survey: Survey, sample: Chunk, seed: int, seconds: float
 ) -> None:
     """Choose on a sample of the rows, and train on all of them."""
@@ -86,14 +86,14 @@ def _learn(
     model._answer(table, goal, weight, None, all_rows)
 
 
-def _in_order(model: MultiKernelEstimator, sample: Chunk, row_survey: Survey) -> None:
+def _fit_all_rows(model: MultiKernelEstimator, sample: Chunk, row_survey: Survey) -> None:
     """Fit to a sample that contains all rows."""
     table = model._read(sample.X, sample.y)
     goal, weight = model._goal(sample.y, sample.weight, table.n)
     model._answer(table, goal, weight)
 
 
-def _checked(model: MultiKernelEstimator, row_survey: Survey) -> Chunk:
+def _checked_sample(model: MultiKernelEstimator, row_survey: Survey) -> Chunk:
     """The sample; ValueError where there is no target, or where it cannot be learned."""
     name = type(model).__name__
     if row_survey.sample.y is None:
@@ -106,7 +106,7 @@ def _checked(model: MultiKernelEstimator, row_survey: Survey) -> Chunk:
     return row_survey.sample
 
 
-def _prepared(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int:
+def _rows_in_memory(model: MultiKernelEstimator, source: Source, sample: Chunk) -> int:
     """The number of these rows that fit into memory once categories are columns of zeros and ones."""
     first_rows = sample.head(FEWEST_SAMPLED)
 

@@ -310,7 +310,7 @@ class LeafSolution:
             leaf = grown.leaf(t, number)
             rows = grown.order[t, leaf]
             trained = int(np.searchsorted(rows, first))
-            coef[t, leaf], values = _solved(base, points[rows], residuals[rows], ridges[rows], trained)
+            coef[t, leaf], values = _solve_leaf(base, points[rows], residuals[rows], ridges[rows], trained)
             return rows[trained:] - first, values
 
         with one_blas_thread(0):
@@ -324,7 +324,7 @@ class LeafSolution:
         return LeafMember(similarity, self.points, self.grown, scores(self.coef), scores(self.intercept))
 
 
-def _solved(base: Plain, points: Array, residuals: Array, ridges: Array, first: int) -> tuple[Array, Array]:
+def _solve_leaf(base: Plain, points: Array, residuals: Array, ridges: Array, first: int) -> tuple[Array, Array]:
     """Coefficients of the machine of a leaf, and predictions of its last samples by the machine on the first."""
     K = kernel_with(base, points)(points)
     L = np.empty(K.shape, order="F")
@@ -384,7 +384,7 @@ class LeafKernel:
         seed : int
         """
         rough = [(replace(base, kernel=Rough()), alpha) for base, alpha in possible if base.kernel.degree == 2]
-        leaf_kernels = (cls._of(base, alpha, train, compared, seed) for base, alpha in [*possible, *rough])
+        leaf_kernels = (cls._trial(base, alpha, train, compared, seed) for base, alpha in [*possible, *rough])
         possible_kernels = [kernel for kernel in leaf_kernels if kernel is not None]
         if not possible_kernels:
             return None
@@ -394,7 +394,7 @@ class LeafKernel:
         def error(step: int) -> float:
             """The error with 2^step times the first ridge; infinite without machines."""
             if step not in kernels_by_step:
-                kernels_by_step[step] = cls._of(start.base, start.alpha * 2.0**step, train, compared, seed)
+                kernels_by_step[step] = cls._trial(start.base, start.alpha * 2.0**step, train, compared, seed)
             kernel = kernels_by_step[step]
             if kernel is None:
                 return np.inf
@@ -403,7 +403,7 @@ class LeafKernel:
         return kernels_by_step[lowest_step(error, (-2,))]
 
     @classmethod
-    def _of(cls, base: Plain, alpha: float, train: Samples, compared: Samples, seed: int) -> LeafKernel | None:
+    def _trial(cls, base: Plain, alpha: float, train: Samples, compared: Samples, seed: int) -> LeafKernel | None:
         samples, task = train
         try:
             solution = LeafSolution.of(base, alpha, samples, task, len(samples), _FEW_TREES, seed)
@@ -411,10 +411,8 @@ class LeafKernel:
             return None
         values = [tree_values + solution.intercept for tree_values in solution.member(base).of_trees(compared[0])]
         predicted = np.mean(values, axis=0)
-        single, mean = (
-            float(np.mean([compared[1].error(tree_values) for tree_values in values])),
-            compared[1].error(predicted),
-        )
+        single = float(np.mean([compared[1].error(tree_values) for tree_values in values]))
+        mean = compared[1].error(predicted)
         endless = single - (single - mean) * len(values) / max(1, len(values) - 1)
         trees, n = solution.grown.order.shape
         size = trees * n / sum(1 for _ in solution.grown.used())

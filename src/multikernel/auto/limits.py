@@ -87,16 +87,16 @@ class Limits:
                 > choice_seconds
             )
 
-        # to choose, 4000 samples say enough whatever the time; fewer where scales are learned further
+        # 4000 samples are enough for a choice with any time limit; fewer where scales are learned further
         largest_choice = min(n, fits, 1000 if centres else 4000)
-        choice = _fewer(largest_choice, min(3 * _FEWEST_SAMPLES, n), too_long)
+        choice = _lowered_count(largest_choice, min(3 * _FEWEST_SAMPLES, n), too_long)
         while len(kept_candidates) > 1 and too_long(choice):
             kept_candidates.pop()
-        choice = _fewer(choice, min(_FEWEST_SAMPLES, n), too_long)
+        choice = _lowered_count(choice, min(_FEWEST_SAMPLES, n), too_long)
         if centres:
             return cls(choice, n, tuple(kept_candidates), largest_choice, centres)
         training_seconds = seconds - choice_seconds
-        training = _fewer(
+        training = _lowered_count(
             min(n, fits), choice, lambda count: len(kept_candidates) * _training_seconds(count) > training_seconds
         )
         return cls(choice, max(choice, training), tuple(kept_candidates), largest_choice)
@@ -181,15 +181,17 @@ class CentreLimits:
             return sum(speed.seconds(rows, centres) for speed in speeds) <= sum_seconds
 
         if not fits(self.n, few.centres):
-            return self._size(max(few.rows, _largest(lambda rows: fits(rows, few.centres), self.n)), few.centres)
-        return self._size(self.n, _largest(lambda centres: fits(self.n, centres), float(_MOST_CENTRES)))
+            return self._size(
+                max(few.rows, _largest_fitting(lambda rows: fits(rows, few.centres), self.n)), few.centres
+            )
+        return self._size(self.n, _largest_fitting(lambda centres: fits(self.n, centres), float(_MOST_CENTRES)))
 
     def _size(self, rows: float, centres: float) -> Size:
         rows = int(np.clip(rows, min(self.n, 2 * LANDMARKS), self.n))
         return Size(rows, int(np.clip(centres, LANDMARKS, min(rows, self.most))))
 
 
-def _largest(fits: Callable[[float], bool], upper: float) -> float:
+def _largest_fitting(fits: Callable[[float], bool], upper: float) -> float:
     """The largest number up to ``upper`` that fits, where all smaller ones do."""
     low, high = 0.0, upper
     for _ in range(30):
@@ -203,7 +205,7 @@ def _largest(fits: Callable[[float], bool], upper: float) -> float:
     return low
 
 
-def _fewer(count: int, fewest: int, too_long: Callable[[int], bool]) -> int:
+def _lowered_count(count: int, fewest: int, too_long: Callable[[int], bool]) -> int:
     """``count``, lowered by tenths while so many samples take too long, to about ``fewest``."""
     while count > fewest and too_long(count):
         count = int(0.9 * count)

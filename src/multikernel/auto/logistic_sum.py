@@ -168,7 +168,7 @@ class LogisticSum:
 
         Parameters
         ----------
-        posed : Posed, of classes
+        problem : FitProblem of classes
         trials : Tried, with the ridges of squared losses
         blend : Blend of these, at least one of which has a weight
         parted : Parted

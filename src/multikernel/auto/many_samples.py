@@ -55,7 +55,7 @@ from multikernel.procedures.centres import (
 )
 
 _FURTHER_SHARE = 0.5  # of the time: the rest is for comparing and training
-_ONCE_MORE = 4.0  # times the seconds of a first pass: time that has to remain for a second, which takes up to as much
+_ONCE_MORE = 4.0  # times the seconds of a step that have to remain: twice the landmarks take up to 4 times as long
 # Times the least error: with a Gaussian of one width whose error is larger, no metric begins. Its error was .6 and .7
 # times that of scales on two sets where the metric won (directions, kin8nm), 1.4 and 2.6 times on two where it did not.
 _NEAR = 2.0
@@ -75,28 +75,28 @@ def answer_of_many(problem: FitProblem, searched: Searched, parted: Parted) -> t
 
     Parameters
     ----------
-    posed : all samples, and what is to be learned
+    problem : FitProblem
     searched : the search on some of ``parted.learning``
     parted : Parted
     """
     limits = searched.limits.centres
     assert limits is not None
-    trees, late = _trees(problem, parted.learning, limits.pace)
+    trees, late = _tree_candidate(problem, parted.learning, limits.pace)
     begin = perf_counter()
     with limited(_FURTHER_SHARE * seconds_left()):
-        trials = _learned_further(problem, searched, parted)
+        trials = _learn_further(problem, searched, parted)
         # under a time limit, the remaining time is for a second pass with twice the landmarks
         if np.isfinite(seconds_left()) and seconds_left() > _ONCE_MORE * (perf_counter() - begin):
-            trials = _learned_further(problem, replace(searched, found=trials), parted, times=2)
-    problem.log(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_since(begin)}")
+            trials = _learn_further(problem, replace(searched, found=trials), parted, times=2)
+    problem.log(f"scales learned further on {min(REFINED, len(parted.learning))} samples, {_elapsed(begin)}")
     trials += trees
     sifting_size = limits.to_sift(seconds_left(), len(trials))
-    trials, speeds = _sifted(problem, trials, parted, sifting_size)
-    in_leaves, too_late = _in_leaves(problem, trials, parted, sifting_size, limits)
+    trials, speeds = _compare_by_few_centres(problem, trials, parted, sifting_size)
+    in_leaves, too_late = _leaf_candidate(problem, trials, parted, sifting_size, limits)
     trials += in_leaves
     scores = problem.goal.scores(np.array([trial.predicted for trial in trials]))
-    needed = _needed(problem, scores, parted)
-    logistic_sum = _logistic(problem, trials, scores, needed, parted, sifting_size)
+    needed = _needed_candidates(problem, scores, parted)
+    logistic_sum = _logistic_candidate(problem, trials, scores, needed, parted, sifting_size)
     if logistic_sum is not None and not is_worthwhile(logistic_sum.value, logistic_sum.alone, parted):
         needed = by_centres_of(trials, needed)
     names = ", ".join(trials[m].name for m in needed.tolist())
@@ -128,15 +128,15 @@ def answer_of_many(problem: FitProblem, searched: Searched, parted: Parted) -> t
 def resumed_answer(problem: FitProblem, parted: Parted | None) -> tuple[Searched, Answer]:
     """The answer of an interrupted fit to a source, from the checkpoint that it left."""
     assert problem.all_rows is not None
-    assert problem.all_rows.kept is not None
+    assert problem.all_rows.saved_pass is not None
     assert parted is not None
-    return trained_of_many(problem, problem.all_rows.kept.chosen, parted)
+    return trained_of_many(problem, problem.all_rows.saved_pass.chosen, parted)
 
 
 # -- 2: scales through landmarks ---------------------------------------------------------------------------------------
 
 
-def _learned_further(problem: FitProblem, searched: Searched, parted: Parted, times: int = 1) -> list[Tried]:
+def _learn_further(problem: FitProblem, searched: Searched, parted: Parted, times: int = 1) -> list[Tried]:
     """The candidates, their scales learned further on more samples; those that had no time for this are cut."""
     rows = LandmarkRows.of(parted.learning, problem.goal.strata, problem.task.folds.labels, problem.seed, times)
     Y = problem.task.Y
@@ -189,7 +189,7 @@ def _begins_metric(trial: Tried, near_kernels: Sequence[Similarity]) -> bool:
     return trial.candidate == GAUSSIAN and trial.similarity in near_kernels
 
 
-def _trees(problem: FitProblem, rows: Array, pace: float) -> tuple[list[Tried], list[str]]:
+def _tree_candidate(problem: FitProblem, rows: Array, pace: float) -> tuple[list[Tried], list[str]]:
     """The trial of the leaves of boosted trees, or the name of this candidate where there is no time for it.
 
     Without numbers, or with too many targets, there is no such candidate.
@@ -224,7 +224,7 @@ def _with_kernel(trial: Tried, kernel: KernelAndRidge, seconds: float) -> Tried:
 # -- 3: candidates that the blend needs --------------------------------------------------------------------------------
 
 
-def _sifted(
+def _compare_by_few_centres(
     problem: FitProblem, trials: Sequence[Tried], parted: Parted, sifting_size: Size
 ) -> tuple[list[Tried], list[CentreSpeed]]:
     """The candidates with ridges for few centres and their predictions of held-out samples; and their speeds."""
@@ -240,7 +240,7 @@ def _sifted(
     return sifted, speeds
 
 
-def _in_leaves(
+def _leaf_candidate(
     problem: FitProblem, trials: Sequence[Tried], parted: Parted, sifting_size: Size, limits: CentreLimits
 ) -> tuple[list[Tried], list[str]]:
     """The trial of the candidate with all samples as centres, in leaves, or its name where there is no time for it.
@@ -272,7 +272,7 @@ def _in_leaves(
     ], []
 
 
-def _needed(problem: FitProblem, scores: Array, parted: Parted) -> Array:
+def _needed_candidates(problem: FitProblem, scores: Array, parted: Parted) -> Array:
     """The numbers of the candidates that the blend needs.
 
     The best candidate is first; then the one that lowers the value most is added, as long as that is worthwhile.
@@ -289,7 +289,7 @@ def _needed(problem: FitProblem, scores: Array, parted: Parted) -> Array:
     return np.sort(needed)
 
 
-def _logistic(
+def _logistic_candidate(
     problem: FitProblem, trials: Sequence[Tried], scores: Array, needed: Array, parted: Parted, sifting_size: Size
 ) -> LogisticSum | None:
     """One machine of logistic losses with the kernels of a blend, for few classes; None where it has no less loss."""
@@ -319,5 +319,5 @@ def _logistic(
     return None
 
 
-def _since(begin: float) -> str:
+def _elapsed(begin: float) -> str:
     return f"{perf_counter() - begin:.1f} s"

@@ -72,7 +72,7 @@ class FullMetricGaussian(KernelCandidate):
             RBF(1.0), metric, LandmarkSamples(X, train.Y), LandmarkSamples(V, held_out.Y), Z, penalty=USUAL_PENALTY
         )
         try:
-            start = _turned(error, metric.equal(float(fitted.similarity.scales @ means)), fitted.alpha)
+            start = _turned_start(error, metric.equal(float(fitted.similarity.scales @ means)), fitted.alpha)
             if error.value(start, fitted.alpha) > np.log(FAR * least_error):
                 return None
             best = scales_by_landmarks(error, start, fitted.alpha, max_iter=SEARCH_STEPS)
@@ -91,7 +91,7 @@ class FullMetricGaussian(KernelCandidate):
         return forecast.scale_steps(n, p, p).work
 
 
-def _turned(error: LandmarkError, v: Array, alpha: float) -> Array:
+def _turned_start(error: LandmarkError, v: Array, alpha: float) -> Array:
     """The first parameters: roots of average outer products of gradients, computed again as long as the error falls."""
     best = v
     lowest = error.value(v, alpha)

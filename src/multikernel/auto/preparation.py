@@ -83,7 +83,7 @@ class Preparation:
         for column in columns:
             if column.note:
                 warn_user(column.note, PredictionWarning)
-        X = _cells(columns, table)
+        X = _used_cells(columns, table)
         used_columns = _used(columns)
         features = replace(Features.of(X), names=tuple(column.name for column in used_columns))
         positions = {kind: [j for j, c in enumerate(used_columns) if c.type == kind] for kind in ("category", "text")}
@@ -104,7 +104,7 @@ class Preparation:
             levels=learned_encodings([(OneHot(), tuple(positions["category"]))] if positions["category"] else []),
             texts=tuple(text for text in texts if text is not None),
             sparse=tuple(table.sparse),
-            sizes=tuple(_largest(matrix) for matrix in table.sparse.values()),
+            sizes=tuple(_largest_values(matrix) for matrix in table.sparse.values()),
             given=tuple(table.given),
             norms=tuple(float(np.trace(K)) / len(K) or 1.0 for K in table.given.values()),
             n=table.n,
@@ -120,7 +120,7 @@ class Preparation:
             return preparation
         return replace(
             preparation,
-            completion=PreparedCompletion.of(preparation._encoded(table), sources, preparation._present(table)),
+            completion=PreparedCompletion.of(preparation._encoded(table), sources, preparation._presence(table)),
         )
 
     def read(self, X: Any) -> GivenTable:
@@ -133,7 +133,7 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table = self._with_views(self._named(read(X, self.given, self.rows, self.column_labels), X), X)
+        table = self._with_views(self._with_training_names(read(X, self.given, self.rows, self.column_labels), X), X)
         missing = [column.name for column in self.columns if column.used and column.name not in table.columns]
         missing += [name for name in self.sparse if name not in table.sparse]
         missing += [name for name in self.given if name not in table.given]
@@ -157,7 +157,7 @@ class Preparation:
         encoded = self._encoded(table)
         if self.completion is None:
             return encoded
-        return self.completion(encoded, self._present(table))
+        return self.completion(encoded, self._presence(table))
 
     def between(self, X: Any, Z: Any) -> tuple[Array, ...]:
         """The kernel matrices of views between samples, each of mean self-value 1.
@@ -171,7 +171,7 @@ class Preparation:
             if not (several and name in X.names and name in Z.names and X.has(name).all() and Z.has(name).all()):
                 raise ValueError(
                     f"view {name!r} is a kernel matrix, which says nothing of other pairs of samples: give both "
-                    "samples as parts of the same views(...), of which it knows all"
+                    "samples as parts of the same views(...), which has the matrix of all of them"
                 )
         banks = [matrices_between(name, X, Z) for name in self.given]
         return tuple(bank.matrix(0) / norm for bank, norm in zip(banks, self.norms, strict=True))
@@ -186,11 +186,11 @@ class Preparation:
         texts = [view for view, is_text in view_and_text if is_text]
         return (*numbers, *texts, *self.sparse, *self.given)
 
-    def _present(self, table: GivenTable) -> Array:
+    def _presence(self, table: GivenTable) -> Array:
         """Which samples have each source, bool array (sources, n)."""
         return np.array([table.has(name) for name in self._sources]).reshape(-1, table.n)
 
-    def _named(self, table: GivenTable, X: Any) -> GivenTable:
+    def _with_training_names(self, table: GivenTable, X: Any) -> GivenTable:
         """The table of new samples with the names of training for columns that have none, in their order."""
         columns = dict[str, Cells]()
         for view in dict.fromkeys(table.views.get(name, "") for name in table.columns):
@@ -250,7 +250,7 @@ class Preparation:
         )
 
     def _encoded(self, table: GivenTable) -> PreparedSamples:
-        X = _cells(self.columns, table)
+        X = _used_cells(self.columns, table)
         levels = _numbers_of(self.levels, X)
         used_columns = _used(self.columns)
         views = list(dict.fromkeys(self.views))
@@ -343,7 +343,7 @@ class Preparation:
         if numbers:
             yield f"Missing cells of {shortened(numbers)}: the mean, and a column that says where they were."
         if levels:
-            yield f"Missing cells of {shortened(levels)}: a category of their own."
+            yield f"Missing cells of {shortened(levels)}: a separate category."
         for column in self.columns:
             if column.note:
                 yield f"{column.note[0].upper()}{column.note[1:]}."
@@ -351,7 +351,9 @@ class Preparation:
     def _left_out(self, max_sentences: int = 10) -> list[str]:
         """A sentence for each column that is left out, up to ``max_sentences``, and one for the others."""
         sentences = [
-            f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used
+            f"Column {column.name!r} is left out: it {_reason_left_out(column)}."
+            for column in self.columns
+            if not column.used
         ]
         if len(sentences) > max_sentences:
             return [*sentences[:max_sentences], f"{len(sentences) - max_sentences} more columns are left out."]
@@ -428,7 +430,7 @@ def _filled(K: Array, is_known: Array, name: str) -> Array:
     return K
 
 
-def _why(column: Column) -> str:
+def _reason_left_out(column: Column) -> str:
     """Why a column is left out."""
     if column.type == "identifier":
         return "names its row: almost no value occurs twice"
@@ -455,7 +457,7 @@ def _of_numbers(used_columns: Sequence[Column], numbers: Encoding) -> Iterator[t
             yield from ((encoding, (j,)) for encoding in encodings_of(replace(column, parsed=False), numbers))
 
 
-def _cells(columns: Sequence[Column], table: GivenTable) -> Table:
+def _used_cells(columns: Sequence[Column], table: GivenTable) -> Table:
     """The columns that are used, read as in training; a warning names strings that become missing cells."""
     cells_of_columns = []
     for column in _used(columns):
@@ -475,7 +477,7 @@ def _numbers_of(encoding: Together | None, X: Table) -> Array:
     return dense
 
 
-def _largest(matrix: Any) -> Array:
+def _largest_values(matrix: Any) -> Array:
     sizes = np.asarray(np.abs(matrix).max(axis=0).todense()).ravel()
     return np.where(sizes > 0, sizes, 1.0)
 

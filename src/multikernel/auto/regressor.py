@@ -35,27 +35,27 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     ----------
     types : dict or None, default None
         From names of columns to "number", "date", "category" or "text": for columns whose cells do not show it. A
-        cell that cannot be read so counts as missing. Columns of views are named "view: column".
+        cell that cannot be read as this type counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
         Seconds that a fit may take. Without it kernels are chosen on at most 1000 samples, and the answer is trained on
         all: of more than 4000 samples, scales are learned further on 8000, the leaves of boosted trees are one more
         kernel, and the answer is a sum of kernels with 3000 samples, its centres. More time than that takes more
         samples to choose on, more landmarks to learn scales by, and more centres; less takes fewer, and then fewer
-        candidates. How long each takes is measured in the fit, on this machine and beside whatever else it does. A
+        candidates. How long each takes is measured in the fit, on this machine with its present load. A
         ConvergenceWarning says what was left out.
     memory : float or None, default None
-        Bytes that a fit may take; by default half of what is available, and of a source half of its own ``memory``.
+        Bytes that a fit may take; by default half of the available memory, for a source half of its ``memory``.
     random_state : int, RandomState or None
-        Of the folds. A fit is the same for the same seed.
+        Seed of the folds. The same seed gives the same fit.
     n_jobs : int or None
         Threads over candidates.
     verbose : int, default 0
-        1 prints a line for each candidate and for each step after these, with the time that is left where all samples
+        1 prints a line for each candidate and for each step after these, with the remaining time where all samples
         are trained on.
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
-        Folds that hold out each sample exactly once. A number is one of shuffled folds, five by default: kernels are
-        chosen on some, and compared on others. A splitter, or a list, makes both; with groups in ``fit`` its folds must
-        be of whole groups.
+        Folds that hold out each sample exactly once. A number is that of shuffled folds, five by default: kernels
+        are chosen on some folds, and compared on others. A splitter, or a list, is used for both; with groups in
+        ``fit`` its folds must be of whole groups.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     preparation_ : how tables become samples
     answer_ : the trained machines and their blend
     kernel_names_ : array (m,), the candidates with a weight in the answer
-    weights_ : array (m,), their shares, of sum 1; empty where there is one value to learn only, a constant
+    weights_ : array (m,), their shares, of sum 1; empty where the answer is a constant
     objective_ : float, the value of the blend's problem
-    objective_bound_ : float, a value that its optimum is not below
+    objective_bound_ : float, a lower bound of its optimum
     duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``
     converged_ : bool, whether that gap is at most 1e-4; it says nothing of candidates that were not tried
     intercept_ : float or array, what is added to their ``contributions``
-    n_samples_ : int, the samples with a weight; of a source all rows
+    n_samples_ : int, the number of samples with a weight; for a source that of all rows
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings
 
@@ -100,11 +100,11 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             of kernel matrices (n, n); or a square bank of kernels; or a list of n texts; or a source of
             ``multikernel.streams``, which holds targets and weights; or an array or data frame of Dask
         y : real targets of shape (n,) or (n, t)
-        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend, in the answer and
-            where a ridge alone is chosen; scales and weights inside a candidate are learned without, with their ridge,
-            from the samples of a weight that is not 0
+        sample_weight : array (n,) >= 0, the factor of each sample's loss in the blend, in the answer and where only a
+            ridge is chosen; scales and weights inside a candidate, with their ridge, are learned without weights from
+            the samples whose weight is not 0
         groups : array (n,), the group of each sample (the patient of a measurement, the site of a plant): folds hold
-            out whole groups, so that the errors are those on groups that training did not meet
+            out whole groups, so that the errors are those on groups that were not in training
         """
         return self._fit(X, y, sample_weight, groups)
 
@@ -191,8 +191,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             return self._mean[0]
         return self._mean
 
-    def _as_output(self, parts: Array) -> Array:
-        values = parts * self._spread
+    def _as_output(self, contributions: Array) -> Array:
+        values = contributions * self._spread
         if self._single:
             return values[..., 0]
         return values

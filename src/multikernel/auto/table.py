@@ -83,7 +83,7 @@ def read(
     ValueError : where X is no table of samples, or has views of different lengths
     """
     if is_sparse(X):
-        return _sparse(X)
+        return _sparse_table(X)
     if is_views(X):
         if matrix_views is not None:
             return _new_views(Views.of(X), matrix_views, training, column_labels or {})
@@ -91,7 +91,7 @@ def read(
     if is_frame(X):
         check_names(X)
         return GivenTable(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
-    return _array(host(X))
+    return _array_table(host(X))
 
 
 def as_table(X: Any, new_samples: bool = False) -> Any:
@@ -111,7 +111,7 @@ def as_table(X: Any, new_samples: bool = False) -> Any:
     if isinstance(X, KernelBank):
         if not new_samples:
             return _by_kernel(X)
-        return dict(_matrices("", X))
+        return dict(_named_matrices("", X))
     if new_samples and isinstance(X, np.ndarray) and X.ndim == 3:
         X = list(X)
     if isinstance(X, list | tuple) and X and all(len(getattr(view, "shape", ())) == 2 for view in X):
@@ -188,7 +188,7 @@ def _of_views(X: Views, views_by_name: Iterable[tuple[str, Any]], matrix_views: 
     nameless = set[str]()
     for name, view in views_by_name:
         if isinstance(view, KernelBank):
-            matrices_by_name = dict(_matrices(name, view))
+            matrices_by_name = dict(_named_matrices(name, view))
             kernels |= matrices_by_name
             present |= {} if X.has(name).all() else dict.fromkeys(matrices_by_name, X.has(name))
             continue
@@ -208,11 +208,11 @@ def _of_views(X: Views, views_by_name: Iterable[tuple[str, Any]], matrix_views: 
             raise ValueError(f"view {name!r}: {error}") from None
         if table.nameless:
             nameless.add(name)
-        has = X.has(name) & ~_absent(table)
+        has = X.has(name) & ~_samples_without_cells(table)
         if not has.all():
             present[name] = has
             if has.any():
-                table = replace(table, columns=_standing_in(table.columns, has))
+                table = replace(table, columns=_with_stand_ins(table.columns, has))
         cells_by_name = {f"{name}: {column}": cells for column, cells in table.columns.items()}
         duplicate = next((column for column in cells_by_name if column in columns), None)
         if duplicate is not None:
@@ -236,14 +236,14 @@ def _of_views(X: Views, views_by_name: Iterable[tuple[str, Any]], matrix_views: 
     )
 
 
-def _absent(table: GivenTable) -> Array:
+def _samples_without_cells(table: GivenTable) -> Array:
     """Which samples of a view have no cell; none of a sparse one, whose zeros are values."""
     if table.sparse:
         return np.zeros(table.n, dtype=bool)
     return np.all([cells.absent for cells in table.columns.values()], axis=0)
 
 
-def _standing_in(columns: dict[str, Cells], has: Array) -> dict[str, Cells]:
+def _with_stand_ins(columns: dict[str, Cells], has: Array) -> dict[str, Cells]:
     """The columns of a view, with cells of other samples for those that lack it."""
     rows = stand_ins(has)
     return {name: replace(cells, values=cells.values[rows]) for name, cells in columns.items()}
@@ -257,7 +257,7 @@ def _refuse_objects(holder: str, first: Any) -> NoReturn:
     )
 
 
-def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:
+def _named_matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:
     """The matrices of a bank and their names; MemoryError where they are larger than the memory."""
     check_memory(
         len(bank) * bank.shape[0] * bank.shape[1],
@@ -285,18 +285,18 @@ def _as_table(value: Any) -> Any:
     return table
 
 
-def _sparse(X: Any) -> GivenTable:
+def _sparse_table(X: Any) -> GivenTable:
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X holds complex numbers; give their parts as numbers")
     matrix = X.tocsr().astype(float)
     if not np.isfinite(matrix.data).all():
         raise ValueError("X is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
     if matrix.shape[1] <= 200:  # so few columns are typed one by one, as those of an array
-        return _array(matrix.toarray())
+        return _array_table(matrix.toarray())
     return GivenTable(matrix.shape[0], {}, {"sparse": matrix})
 
 
-def _array(X: Any) -> GivenTable:
+def _array_table(X: Any) -> GivenTable:
     values = np.asarray(X)
     if values.ndim != 2:
         raise ValueError(

@@ -69,7 +69,7 @@ def trained_of_many(problem: FitProblem, plan: Plan, parted: Parted) -> tuple[Se
         without = blend_of(problem, scores, parted, by_centres)
         if not is_worthwhile(blend.objective, without.objective, parted):
             blend = without
-    return _searched(plan, trials, scores, blend), _answer(Z, members, blend)
+    return _updated_search(plan, trials, scores, blend), _answer(Z, members, blend)
 
 
 def _trained_candidates(
@@ -84,7 +84,7 @@ def _trained_candidates(
     similarities = [trials[m].similarity for m in by_centres]
     sums_of_learning: Iterable[CentreSums]
     if problem.all_rows is None or plan.total < problem.total:
-        report = _counting(problem.pass_report(len(by_centres) * len(learning)))
+        report = _cumulative(problem.pass_report(len(by_centres) * len(learning)))
         sums_of_learning = (summed(problem, similarity, learning, Z, report).total for similarity in similarities)
     else:  # one pass over the source, for all kernels
         sums_of_learning = problem.all_rows.sums(similarities, Z, problem.task.Y.shape[1], plan)
@@ -165,10 +165,10 @@ def trained_as_sum(
             weights[m] = chosen_blend.weights[1]
     blend = replace(logistic_sum.blend, weights=weights, bias=chosen_blend.bias)
     said = np.tensordot(chosen_blend.weights, chosen_scores, 1) + chosen_blend.bias
-    return replace(_searched(plan, trials, scores, blend), together=said), _answer(Z, members, blend)
+    return replace(_updated_search(plan, trials, scores, blend), together=said), _answer(Z, members, blend)
 
 
-def _searched(plan: Plan, trials: list[Tried], scores: Array, blend: Blend) -> Searched:
+def _updated_search(plan: Plan, trials: list[Tried], scores: Array, blend: Blend) -> Searched:
     """The search with the results of training."""
     limits = replace(plan.searched.limits, training=plan.total)
     return replace(plan.searched, limits=limits, found=trials, scores=scores, blend=blend, centres=len(plan.centres))
@@ -251,7 +251,7 @@ def summed(
     return sums
 
 
-def _counting(report: Callable[[int], object]) -> Callable[[int], None]:
+def _cumulative(report: Callable[[int], object]) -> Callable[[int], None]:
     """A function of the number of further rows, which calls ``report`` with the number of all rows so far."""
     done = 0
 

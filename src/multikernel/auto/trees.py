@@ -116,7 +116,7 @@ class BoostedTrees(KernelCandidate):
 
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         """The trees with a ridge of 1, which other samples replace by a better one; None for too many targets."""
-        trees_per_target = _count(len(samples)) // task.Y.shape[1]
+        trees_per_target = _tree_count(len(samples)) // task.Y.shape[1]
         if trees_per_target < _FEWEST_TREES:
             return None
         from sklearn.ensemble import HistGradientBoostingRegressor  # takes a while to load, and no prediction needs it
@@ -126,14 +126,14 @@ class BoostedTrees(KernelCandidate):
             model = HistGradientBoostingRegressor(max_iter=trees_per_target, early_stopping=False, random_state=0)
             with one_openmp_thread():
                 nodes += _nodes(model.fit(samples.plain, y, task.weight))
-        return KernelAndRidge(_stacked(nodes), 1.0, f"{len(nodes)} trees")
+        return KernelAndRidge(_leaves_of_nodes(nodes), 1.0, f"{len(nodes)} trees")
 
     def work(self, n: int, p: int) -> Work:
         # 0.3, 0.5, 1.2 and 2.3 s were measured for 200 trees on 4000, 16,000, 80,000 and 200,000 rows of 20 columns
-        return Work(steps=_count(n) * (2e-3 + 3e-9 * n * p))
+        return Work(steps=_tree_count(n) * (2e-3 + 3e-9 * n * p))
 
 
-def _count(rows: int) -> int:
+def _tree_count(rows: int) -> int:
     """The number of trees for so many rows."""
     return int(np.clip(rows // _ROWS_FOR_A_TREE, _TREES, _MOST_TREES))
 
@@ -143,7 +143,7 @@ def _nodes(model: Any) -> list[Any]:
     return [trees[0].nodes for trees in model._predictors]
 
 
-def _stacked(nodes: list[Any]) -> Leaves:
+def _leaves_of_nodes(nodes: list[Any]) -> Leaves:
     width = max(len(tree) for tree in nodes)
     shape = (len(nodes), width)
     feature = np.full(shape, -1, np.int64)

@@ -48,7 +48,7 @@ def tried_candidates(
 
     Parameters
     ----------
-    posed : all samples
+    problem : FitProblem
     limits : Limits
     candidate_rows : int array, the samples that may be drawn; None for all
     share : float, the share of the remaining time
