@@ -230,7 +230,7 @@ class Cholesky:
     def of(cls, A: Any, shift: float = 0.0) -> Cholesky:
         """The factor of A + shift I; np.linalg.LinAlgError where this is not positive definite in floating point."""
         xp = namespace(A)
-        L = _refused(lambda: xp.linalg.cholesky(A + shift * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)))
+        L = _or_linalg_error(lambda: xp.linalg.cholesky(A + shift * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)))
         if not np.isfinite(host(xp.linalg.diagonal(L))).all():
             raise np.linalg.LinAlgError("the matrix is not positive definite")
         return cls(L)
@@ -268,7 +268,7 @@ class Cholesky:
         return linalg.solve(self.L.T, B)
 
 
-def _refused(decompose: Callable[[], Any]) -> Any:
+def _or_linalg_error(decompose: Callable[[], Any]) -> Any:
     """The result of a decomposition; the error of any library for a missing one becomes that of NumPy."""
     try:
         return decompose()

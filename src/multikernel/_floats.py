@@ -52,7 +52,7 @@ def positive_power(base: float, exponent: float) -> float:
 
 
 def size_of(values: Array) -> float:
-    """The root of the mean square, whatever the size of the values; 0 for none."""
+    """The root of the mean square, without overflow or underflow of the squares; 0 for no values."""
     peak = float(np.abs(values).max(initial=0.0))
     if 0.0 < peak < np.inf:
         return peak * float(np.sqrt(np.mean((values / peak) ** 2)))

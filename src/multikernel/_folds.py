@@ -62,7 +62,7 @@ class Resampling:
             return cls(None if cv is None else int(cv), numbers)
         if isinstance(cv, str):  # each sample, or each group, is a fold
             return cls(len(y), numbers)
-        return cls(None, numbers, tuple(_given(owner, cv, y, numbers)))
+        return cls(None, numbers, tuple(_checked_folds(owner, cv, y, numbers)))
 
     @property
     def decided(self) -> bool:
@@ -261,7 +261,7 @@ def rows_of(owner: str, number: int, fold: Any, n: int) -> Fold:
     return train, test
 
 
-def _given(owner: str, cv: Any, y: Array, groups: Array | None) -> Iterator[Fold]:
+def _checked_folds(owner: str, cv: Any, y: Array, groups: Array | None) -> Iterator[Fold]:
     """The folds of a splitter, or of an iterable, checked."""
     n, count = len(y), 0
     with warnings.catch_warnings():

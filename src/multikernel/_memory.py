@@ -32,7 +32,7 @@ def available_memory(root: Path = _ROOT) -> float:
     are those of ``ulimit -d`` and ``-v``.
     """
     machine = total_memory()
-    remaining = min(machine, _left_on_machine(root), _left_to_process(root))
+    remaining = min(machine, _remaining_on_machine(root), _remaining_for_process(root))
     for limit, usage, statistics in _limits(root):
         limit_bytes = _number(limit)
         if limit_bytes < machine:  # a larger one has no effect
@@ -74,14 +74,14 @@ def _machine_memory() -> float:
     return float("inf")
 
 
-def _left_on_machine(root: Path) -> float:
+def _remaining_on_machine(root: Path) -> float:
     """The bytes that can be allocated without swapping, as estimated by Linux; elsewhere all bytes of the machine."""
     with suppress(OSError, ValueError):
         return 1024.0 * _entry(root / "proc/meminfo", "MemAvailable:")
     return _machine_memory()
 
 
-def _left_to_process(root: Path) -> float:
+def _remaining_for_process(root: Path) -> float:
     """The bytes that remain within the limits of this process on Linux; infinite without limits."""
     remaining = float("inf")
     with suppress(OSError, ValueError):

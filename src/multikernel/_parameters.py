@@ -87,16 +87,16 @@ def rules(cls: Any) -> dict[str, Rule]:
     """The rules of the fields whose annotations state one; annotations that cannot be evaluated state none."""
     rules_of_fields: dict[str, Rule | None] = {}
     for base in reversed(cls.__mro__):
-        rules_of_fields |= _stated(base)
+        rules_of_fields |= _stated_rules(base)
     return {f.name: rule for f in fields(cls) if (rule := rules_of_fields.get(f.name)) is not None}
 
 
 def rules_of_arguments(function: Any) -> dict[str, Rule]:
     """The rules of the arguments of a function whose annotations state one."""
-    return {name: rule for name, rule in _stated(function).items() if rule is not None}
+    return {name: rule for name, rule in _stated_rules(function).items() if rule is not None}
 
 
-def _stated(owner: Any) -> dict[str, Rule | None]:
+def _stated_rules(owner: Any) -> dict[str, Rule | None]:
     if owner.__module__ in sys.modules:
         scope = vars(sys.modules[owner.__module__])
     else:

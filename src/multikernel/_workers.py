@@ -105,7 +105,7 @@ def run_for_user(
     ended, deadline = Event(), _DEADLINE.get()
     all_ended = (*_ENDED.get(), ended)
 
-    def led(function: Call[T]) -> Call[tuple[T, list[Message]]]:
+    def with_context(function: Call[T]) -> Call[tuple[T, list[Message]]]:
         def on_thread() -> tuple[T, list[Message]]:
             token, limit = _ENDED.set(all_ended), _DEADLINE.set(deadline)
             try:
@@ -117,7 +117,7 @@ def run_for_user(
         return on_thread
 
     try:
-        results = run([led(function) for function in functions])
+        results = run([with_context(function) for function in functions])
     except BaseException:
         ended.set()
         raise
@@ -158,7 +158,8 @@ def _as_tasks(functions: Sequence[Call[T]], **options: Any) -> list[T]:
 
     calls = [function if isinstance(function, partial) else partial(function) for function in functions]
     results = Parallel(**options)(
-        delayed(_elsewhere)(seconds_left(), call.func, *map(shared_value, call.args), **call.keywords) for call in calls
+        delayed(_call_on_worker)(seconds_left(), call.func, *map(shared_value, call.args), **call.keywords)
+        for call in calls
     )
     warn_once(message for _, messages in results for message in messages)
     return [result for result, _ in results]
@@ -174,7 +175,7 @@ class _Shared:
         return 1 << 20
 
 
-def _elsewhere(seconds: float, function: Callable[..., T], *args: Any, **named: Any) -> tuple[T, list[Message]]:
+def _call_on_worker(seconds: float, function: Callable[..., T], *args: Any, **named: Any) -> tuple[T, list[Message]]:
     """Call a function on a worker, in the remaining time and without further tasks."""
     values = [arg.value if isinstance(arg, _Shared) else arg for arg in args]
     with parallel_config(backend="threading", n_jobs=1), limited(None if isinf(seconds) else seconds):

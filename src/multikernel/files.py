@@ -91,28 +91,28 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     check_writable(path)
     path = path.resolve()
-    _clear_what_was_left(path)
+    _remove_leftovers(path)
     temporary = path.with_name(f".{path.name[:_NAMED]}.{_HERE}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield temporary
         if path.exists():
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
-        _reach_the_disk(temporary)
+        _flush_to_disk(temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
 
 
-def _clear_what_was_left(path: Path) -> None:
+def _remove_leftovers(path: Path) -> None:
     """Remove the temporary files of this path that killed processes of this machine left behind."""
     for leftover in path.parent.glob(f".{glob.escape(path.name[:_NAMED])}.{_HERE}-*-*"):
         process = leftover.name.rsplit("-", 2)[1]
-        if process.isdigit() and not _runs(int(process)):
+        if process.isdigit() and not _is_running(int(process)):
             leftover.unlink(missing_ok=True)
 
 
-def _runs(process: int) -> bool:
+def _is_running(process: int) -> bool:
     """Whether a process runs; True where the check itself would end the process, as on Windows."""
     if os.name != "posix":
         return True
@@ -125,7 +125,7 @@ def _runs(process: int) -> bool:
     return True
 
 
-def _reach_the_disk(path: Path) -> None:
+def _flush_to_disk(path: Path) -> None:
     """Wait until a file is on the disk, so that a power failure cannot leave it with part of its content."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())

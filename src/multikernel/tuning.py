@@ -44,12 +44,14 @@ NEWTON_WEIGHTS = 50  # up to which second derivatives cost less than the steps t
 
 # cross-validated weights and scales: also benchmarks/ridge_cv.py and benchmarks/scales.py
 FOLD_COORDINATES = 1500  # up to which matrices of them cost little
-FOLD_SUMS = 20  # folds at most that have sums of their own
+FOLD_SUMS = 20  # the most folds with separate sums
 JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the samples: more cost more than they save
 SCALES_ONE_THREAD = 2000  # samples up to which BLAS has one thread: the passes have theirs, and would wait for BLAS's
 
 # hierarchical kernel learning: also benchmarks/hkl.py
-HKL_CHILDREN = 1e11  # multiplications for the tables of children: a hull that would take more has far to grow anyhow
+HKL_CHILDREN = (
+    1e11  # multiplications for the tables of children: a hull that would take more is far from complete in any case
+)
 
 # -- seconds of one operation, on one thread: benchmarks/forecast.py ---------------------------------------------------
 
@@ -57,7 +59,7 @@ PASS_ENTRY = 3.0e-10  # each stored entry in a pass over the symmetric halves, c
 KERNEL_VALUE = 3.0e-9  # each kernel value that is evaluated from samples
 BLAS_OPERATION = 1.0 / 30e9  # of the linear algebra library, a multiplication and an addition counting as two
 STORED_BYTE = 1.0e-9  # each byte that is stored for the first time
-KERNEL_CALL = 2e-5  # each kernel, whatever the samples
+KERNEL_CALL = 2e-5  # each kernel, for any number of samples
 MACHINE_PAIR = 6e-9  # each pair of samples in a machine that starts from the last one
 MACHINE_FRESH = 2.0  # times as long takes a machine that starts from nothing, to a small gap
 NUMPY_VALUE = 2e-9  # each product of a kernel in NumPy's arithmetic

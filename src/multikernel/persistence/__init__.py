@@ -135,7 +135,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
                 metadata = header["metadata"]
                 if header["version"] >= _SEALED:
                     metadata = reader.decode(metadata)
-                warnings = _of_other_versions(header)
+                warnings = _version_warnings(header)
         except RefusedError as error:
             raise ValueError(f"{path} cannot be loaded: {abbreviated(error, 300)}") from None
         except Exception as error:  # a damaged file may lead to any error: the message names the file as the cause
@@ -164,7 +164,7 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
         raise RefusedError("the digest of its header is missing")
 
 
-def _of_other_versions(header: dict[str, Any]) -> list[str]:
+def _version_warnings(header: dict[str, Any]) -> list[str]:
     """Warnings about versions with which the model may behave differently than when it was saved."""
     warnings = []
     saved = header["multikernel"]
@@ -175,7 +175,7 @@ def _of_other_versions(header: dict[str, Any]) -> list[str]:
         )
     saved = header["scikit-learn"]
     installed = sklearn.__version__
-    if _release(saved) != _release(installed) and _holds_foreign(header["model"]):
+    if _release(saved) != _release(installed) and _contains_foreign(header["model"]):
         warnings.append(
             f"holds estimators of scikit-learn {saved}, and {installed} is installed here; check its predictions, or "
             "install that version"
@@ -187,9 +187,9 @@ def _release(version: str) -> tuple[int, ...]:
     return tuple(int(component) for component in version.split(".")[:2] if component.isdigit())
 
 
-def _holds_foreign(value: Any) -> bool:
+def _contains_foreign(value: Any) -> bool:
     if isinstance(value, list):
-        return any(map(_holds_foreign, value))
+        return any(map(_contains_foreign, value))
     if not isinstance(value, dict):
         return False
-    return is_foreign(str(value.get("estimator", ""))) or any(map(_holds_foreign, value.values()))
+    return is_foreign(str(value.get("estimator", ""))) or any(map(_contains_foreign, value.values()))

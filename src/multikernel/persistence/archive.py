@@ -48,7 +48,7 @@ def write(path: Path, header: dict[str, Any], arrays: dict[str, Array], packings
             archive.writestr(_HEADER, text)
             archive.writestr(_DIGEST, _digest(text))
         with zipfile.ZipFile(path) as archive:
-            if _made(archive) + _made_of(text) <= _allowed(path.stat().st_size):
+            if _unpacked_bytes(archive) + _bytes_of_values(text) <= _allowed_bytes(path.stat().st_size):
                 return
 
 
@@ -73,9 +73,9 @@ class Archive:
         if any(info.compress_type not in _PACKINGS for info in members):
             raise RefusedError("it is packed in another way than save packs")
         self._file = file
-        self._left = _allowed(size)
+        self._left = _allowed_bytes(size)
         self._digests: dict[str, str] | None = None
-        self.take(_made(file))
+        self.take(_unpacked_bytes(file))
 
     def take(self, bytes: float) -> None:
         """Count bytes that are unpacked from the file; RefusedError where they are too many for its size."""
@@ -93,7 +93,7 @@ class Archive:
         text = self._file.read(_HEADER)
         if self.sealed and self._file.read(_DIGEST).decode() != _digest(text):
             raise RefusedError("its header was altered after it was saved")
-        self.take(_made_of(text))
+        self.take(_bytes_of_values(text))
         header = json.loads(text)
         if not isinstance(header, dict):
             raise RefusedError("its header is no JSON object")
@@ -163,17 +163,17 @@ def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     return shape, dtype, member.tell()
 
 
-def _allowed(size: int) -> float:
+def _allowed_bytes(size: int) -> float:
     """The number of bytes that may be unpacked from a file of this size: 1 MB in any case."""
     return (1 << 20) + _LARGEST_RATIO * size
 
 
-def _made(file: zipfile.ZipFile) -> float:
+def _unpacked_bytes(file: zipfile.ZipFile) -> float:
     """The bytes of all members."""
     return float(sum(info.file_size for info in file.infolist()))
 
 
-def _made_of(header: bytes) -> float:
+def _bytes_of_values(header: bytes) -> float:
     """The most bytes that the values of a JSON text take in memory.
 
     Every value except one comes after one of four marks, so that the marks bound the number of values. In Python a

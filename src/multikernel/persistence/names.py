@@ -38,8 +38,8 @@ _ROOMS = frozenset(
     }
 )
 _FOREIGN = frozenset(
-    f"sklearn.{part}"
-    for part in (
+    f"sklearn.{module_name}"
+    for module_name in (
         *("base", "calibration", "cluster", "compose", "covariance", "cross_decomposition", "decomposition"),
         *("discriminant_analysis", "dummy", "ensemble", "feature_extraction", "feature_extraction.image"),
         *("feature_extraction.text", "feature_selection", "frozen", "gaussian_process", "impute", "isotonic"),

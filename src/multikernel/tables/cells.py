@@ -83,7 +83,7 @@ class Cells:
         if mixed:
             _refuse_containers(name, values)
         if not is_string.any():
-            return cls(name, "numbers", _floats(_filled(values, absent, np.nan), name))
+            return cls(name, "numbers", _floats(_with_replacement(values, absent, np.nan), name))
         if mixed:
             values = np.array([str(value) for value in values], dtype=object)
         elif not (is_string | absent).all():
@@ -93,7 +93,7 @@ class Cells:
                 f"column {name} of X holds strings, but {values[row]!r} in row {row}, and {values[first]!r} in row "
                 f"{first}: give the column strings alone (an empty string is a string), or numbers alone"
             )
-        return cls(name, "strings", _filled(values, absent, None))
+        return cls(name, "strings", _with_replacement(values, absent, None))
 
 
 def is_frame(X: Any) -> bool:
@@ -208,7 +208,7 @@ def _moment(value: date) -> np.datetime64:
     return np.datetime64(value, "us")
 
 
-def _filled(values: Array, absent: Array, replacement: Any) -> Array:
+def _with_replacement(values: Array, absent: Array, replacement: Any) -> Array:
     """A copy with the missing cells replaced."""
     filled = values.copy()
     filled[absent] = replacement

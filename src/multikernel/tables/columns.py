@@ -257,7 +257,7 @@ def type_of(key: str | int, cells: Cells, declared: Declared | None = None) -> C
     if not len(present) or not (column.gaps or (present != present[0]).any()):
         return column  # a column of one value distinguishes samples only by its gaps
     if declared is not None:
-        return _declared(column, cells, present, declared)
+        return _declared_column(column, cells, present, declared)
     if cells.kind == "dates":
         return replace(column, type="date", cycles=_cycles(present))
     if cells.kind != "strings":
@@ -270,7 +270,7 @@ def type_of(key: str | int, cells: Cells, declared: Declared | None = None) -> C
 
 def _type_of_numbers(key: Any, values: Array) -> ColumnType:
     """The type of a column of numbers: a number, or an identifier where the numbers name rows."""
-    if _counts_rows(key, values):
+    if _names_rows(key, values):
         return "identifier"
     return "number"
 
@@ -315,7 +315,7 @@ def _of_strings(column: Column, texts: Array) -> Column:
     return replace(column, type="text", words=words > _WORDS_COMPARED)
 
 
-def _declared(column: Column, cells: Cells, present: Array, declared: Declared) -> Column:
+def _declared_column(column: Column, cells: Cells, present: Array, declared: Declared) -> Column:
     """A column of the type that the user declares; cells that cannot be read in this type count as missing."""
     strings = cells.kind == "strings"
     column = replace(column, type=declared, digits=strings and _some_are_numbers(present))
@@ -364,7 +364,7 @@ def _mean_words(texts: Iterable[str]) -> float:
     return float(np.mean([len(text.split()) for text in texts]))
 
 
-def _counts_rows(key: str | int, values: Array) -> bool:
+def _names_rows(key: str | int, values: Array) -> bool:
     """Whether numbers name the rows: all are integers and differ, and the column has the name of an identifier."""
     if not isinstance(key, str) or _ROW_NAME.search(key) is None or len(values) < _FEWEST_ROWS:
         return False

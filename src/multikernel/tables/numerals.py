@@ -1,6 +1,6 @@
 """Numbers as people write them: with a unit, with marks between thousands, with a decimal comma.
 
-    1,234.56    1 234,56    1'234.56    marks between thousands; the last mark stands before the decimals
+    1,234.56    1 234,56    1'234.56    marks between thousands; the last mark is before the decimals
     $1,234.56   3 kg   12.3%            a unit before or after, the same in the whole column; 12.3% is 12.3
     (1,234.56)                          -1234.56
 
