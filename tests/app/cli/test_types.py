@@ -12,7 +12,7 @@ from csv_tables import Invoke
 
 import multikernel
 from multikernel.app.tables.table import read_table
-from multikernel.app.web.learning.families import made
+from multikernel.app.web.learning.families import estimator_of
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import frame, target_of
 from multikernel.persistence import read
@@ -54,7 +54,7 @@ def test_the_command_and_the_application_learn_the_same_from_declared_columns(in
     recipe = Recipe("t", "y", "classification", types)  # type: ignore[arg-type]
     table = read_table(Path("t.csv"))
     X, y = frame(table, recipe), target_of(table, "y", None)[0]
-    model, given = made(recipe, X, y)
+    model, given = estimator_of(recipe, X, y)
     own = multikernel.load(Path("model.mk"))
     assert np.array_equal(own.predict_proba(given), model.fit(given, y).predict_proba(given))
     saved = tomllib.loads(Path("run.toml").read_text())["fit"]

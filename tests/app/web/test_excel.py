@@ -14,7 +14,7 @@ from app_server import Person, people, said
 
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.uploads import Upload, read
-from multikernel.app.web.views import UploadedPart
+from multikernel.app.web.views import UploadedFile
 
 openpyxl = pytest.importorskip("openpyxl")
 
@@ -56,7 +56,7 @@ def _with_text(content: bytes, text: str) -> bytes:
     return _replaced(content, "xl/sharedStrings.xml", f"<sst {_SPACE}><si><t>{text}</t></si></sst>")
 
 
-def _read(content: bytes, folder: Path, sheet: str = "", **limits: Any) -> UploadedPart:
+def _read(content: bytes, folder: Path, sheet: str = "", **limits: Any) -> UploadedFile:
     return read(Upload("t.xlsx", io.BytesIO(content), sheet), folder, Settings(folder, **limits))
 
 

@@ -22,10 +22,10 @@ from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.alike import picture, target_groups
 from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.explored import dependence_of, explored, map_of, pictures_of
-from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.predicting import LearnedModel, predictions
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import TrainingSamples, as_given
+from multikernel.app.web.learning.samples import TrainingSamples, as_estimator_input
 
 _COLUMNS = {"age": "number", "city": "category", "joined": "date", "score": "number"}
 _FORM = {"method": "AverageMKLClassifier", "kernels-0": "types", "p-C": "1"}
@@ -42,7 +42,7 @@ def _named_people(n: int) -> str:
 def _learned(folder: Path, columns: dict[str, str]) -> tuple[Path, Path]:
     (folder / "table.csv").write_text(_named_people(45))
     recipe = {"target": "bought", "task": "classification", "columns": columns, "method": "AverageMKLClassifier"}
-    found(recipe | {"parameters": {"C": 1.0}}, folder / "table.csv", folder, lambda *_: None)
+    execute_run(recipe | {"parameters": {"C": 1.0}}, folder / "table.csv", folder, lambda *_: None)
     return folder, folder / "table.csv"
 
 
@@ -88,7 +88,7 @@ def test_the_map_is_that_of_kernel_principal_components(learned: tuple[Path, Pat
     folder, table = learned
     own = explored(folder / "model.mk", table)
     mapped = map_of(folder / "model.mk", table)
-    K = own.learned.model.kernel_matrix(as_given(own.samples.X, own.learned.recipe))
+    K = own.learned.model.kernel_matrix(as_estimator_input(own.samples.X, own.learned.recipe))
     reference = KernelPCA(2, kernel="precomputed").fit(K)
     both = np.column_stack([mapped.x, mapped.y])
     signs = np.sign((both * reference.transform(K)).sum(axis=0))
@@ -145,7 +145,7 @@ def test_a_part_of_many_samples_has_some_of_each_class(tmp_path: Path) -> None:
     rows = ["a,y", *(f"{k},{'rare' if k in (17, 901) else 'usual'}" for k in range(1000))]
     (tmp_path / "t.csv").write_text("\n".join(rows))
     samples = TrainingSamples.of(read_table(tmp_path / "t.csv"), Recipe("t", "y", "classification", {"a": "number"}))
-    some = samples.some(30)
+    some = samples.subsample(30)
     assert {17, 901} <= set(some.tolist())
     assert len(some) == 30
     assert (np.diff(some) > 0).all()

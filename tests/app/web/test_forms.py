@@ -14,9 +14,9 @@ import multikernel as mk
 from multikernel.app.toml import toml
 from multikernel.app.web.exports import code
 from multikernel.app.web.forms import MethodForm, family_fields, family_parameters, methods, parameters, plain_name
-from multikernel.app.web.learning.families import FAMILIES, families, made
+from multikernel.app.web.learning.families import FAMILIES, estimator_of, families
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_given
+from multikernel.app.web.learning.samples import as_estimator_input
 from multikernel.app.web.learning.summary import path_of
 from multikernel.datasets.dataset import Task
 
@@ -104,7 +104,7 @@ def test_exported_code_and_toml_have_the_kernels_of_each_view() -> None:
             "b": {"anova": {"max_degree": 2, "normalize": False}, "types": {"single": False}},
         },
     )
-    given = as_given(X, recipe)
+    given = as_estimator_input(X, recipe)
     own = families(given, recipe)
     assert own["a"].names[1] == "RBF(gamma=0.25)"
     assert own["b"].names[0] == "ANOVA(degree=1, kernel=None)"
@@ -112,7 +112,7 @@ def test_exported_code_and_toml_have_the_kernels_of_each_view() -> None:
     assert Recipe.from_json(tomllib.loads(toml(recipe.to_json()))) == recipe
     script: dict[str, Any] = {}
     exec(code(recipe, "float").partition("table = pd.read_csv")[0], script)
-    again = script["families"](script["taken"](X))
+    again = script["families"](script["model_input"](X))
     for view, kernels in own.items():
         assert again[view].names == kernels.names
         assert list(map(repr, again[view])) == list(map(repr, kernels))
@@ -127,13 +127,13 @@ def test_the_linear_method_is_rls2_with_linear_kernels_of_the_columns() -> None:
     recipe = Recipe(
         "t", "y", "regression", dict.fromkeys("abcd", "number"), method=form.kind.__name__, kernels={"": ["slopes"]}
     )
-    model, given = made(replace(recipe, parameters={"alpha": 0.01, "tol": 1e-9}), X, y)
+    model, given = estimator_of(replace(recipe, parameters={"alpha": 0.01, "tol": 1e-9}), X, y)
     own = mk.LinearRLS2Regressor(alpha=0.01).fit((X - X.mean()) / X.std(ddof=0), y)
     assert model.fit(given, y).predict(given) == pytest.approx(own.predict((X - X.mean()) / X.std(ddof=0)), abs=1e-4)
     assert model.kernel_names_.tolist() == list("abcd")
-    thirteen, given = made(replace(recipe, kernels={"": ["rls2"]}, parameters={"alpha": 0.1}), X, y)
+    thirteen, given = estimator_of(replace(recipe, kernels={"": ["rls2"]}, parameters={"alpha": 0.1}), X, y)
     assert len(thirteen.fit(given, y).kernel_names_) == 13 * 5
-    searched, given = made(replace(recipe, path="alpha", path_count=4, path_folds=3), X, y)
+    searched, given = estimator_of(replace(recipe, path="alpha", path_count=4, path_folds=3), X, y)
     searched.fit(given, y)
     assert [each["alpha"] for each in searched.cv_results_["params"]] == pytest.approx(
         np.geomspace(1e-6, 100.0, 4).tolist(), rel=1e-5

@@ -15,7 +15,7 @@ from app_server import PATIENTS, Person, files_with_gaps, said, saved
 from csv_tables import Invoke
 
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.views import UploadedPart, ViewsOfModel, joined_as
+from multikernel.app.web.views import UploadedFile, ViewsOfModel, join_by_model
 
 METHOD = {"method": "AverageMKLClassifier", "kernels-0": "linear", "kernels-1": ["linear", "types"], "p-C": "1"}
 
@@ -120,7 +120,7 @@ def test_files_that_share_no_sample_with_all_others_can_be_kept(person: Person) 
 )
 def test_one_file_is_the_view_whose_columns_it_has(columns: dict[str, list[str]], views: list[str]) -> None:
     model = ViewsOfModel({"lab": ["a", "b"], "clinic": ["age"]}, "nr")
-    assert list(joined_as(model, [UploadedPart("new", columns)]).columns) == views
+    assert list(join_by_model(model, [UploadedFile("new", columns)]).columns) == views
 
 
 def test_what_a_recipe_does_with_gaps_is_checked(invoke: Invoke, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from multikernel.app.model_charts import dependence_levels, dependence_line
 from multikernel.app.row_charts import folds
-from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.intervals import interval_of
 from multikernel.app.web.learning.measures import measure_of
 from multikernel.app.web.learning.measuring import Measuring
@@ -41,7 +41,7 @@ def test_repeats_give_intervals_of_scores_and_bars_of_refits(tmp_path: Path) -> 
     for repeats in (1, 2):
         recipe = Recipe("d", "y", "regression", {"x": "number", "c": "category"}, **given)
         recipe = Recipe(**(vars(recipe) | {"measured": Measuring(folds=3, repeats=repeats)}))
-        found(recipe.to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
+        execute_run(recipe.to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
         result = json.loads((tmp_path / "result.json").read_text())
         assert ("intervals" in result) == ("refits" in result) == (repeats == 2)
     low, high = result["intervals"]["own"]

@@ -14,7 +14,7 @@ from multikernel.app.web.choices import DataChoice
 from multikernel.app.web.exports import check_recipe
 from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.run_settings import TakenSettings
+from multikernel.app.web.run_settings import FormSettings
 from multikernel.app.web.store import DataSet
 
 _COLUMNS = {"age": "number", "city": "category"}
@@ -42,9 +42,9 @@ def test_settings_come_back_as_the_form_that_they_are_from(data: DataSet) -> Non
         "measured": Measuring("groups", "city", 3, 2, measure="balanced_accuracy"),
         "seed": 9,
     }
-    taken = TakenSettings.of(toml(Recipe("other", **_RUN, **changed).to_json()), data)  # type: ignore[arg-type]
+    taken = FormSettings.of(toml(Recipe("other", **_RUN, **changed).to_json()), data)  # type: ignore[arg-type]
     assert taken.how == "method"
-    assert taken.left == []
+    assert taken.ignored == []
     assert taken.ticked == {0: ["anova", "polynomials"]}
     assert taken.typed["p-C"] == "7.5"
     assert "p-fit_intercept" not in taken.typed
@@ -105,15 +105,15 @@ def test_settings_that_cannot_be_taken_are_refused_in_a_sentence(
     data: DataSet, text: str | dict[str, object], words: str
 ) -> None:
     with pytest.raises(ValueError, match=re.escape(words)) as refused:
-        TakenSettings.of(text if isinstance(text, str) else toml(_RUN | text), data)
+        FormSettings.of(text if isinstance(text, str) else toml(_RUN | text), data)
     assert len(str(refused.value)) < 700
 
 
 def test_settings_that_no_form_has_are_named(data: DataSet) -> None:
     measured = {"how": "file", "file": "test-0.csv"}
-    taken = TakenSettings.of(toml(_RUN | {"measured": measured, "parameters": {"time_budget": 5.0}}), data)
+    taken = FormSettings.of(toml(_RUN | {"measured": measured, "parameters": {"time_budget": 5.0}}), data)
     assert taken.how == "automatic"
-    assert taken.left == ["measured: the test file", "parameters: time_budget"]
+    assert taken.ignored == ["measured: the test file", "parameters: time_budget"]
     check_recipe(Recipe.from_json(_RUN))
 
 

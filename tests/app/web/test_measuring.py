@@ -300,7 +300,7 @@ def test_a_threshold_counts_as_a_double_loop_does() -> None:
     positive, probability = rng.random(50) > 0.4, rng.random(50).round(2)
     found = thresholds(positive, probability)
     for k in (0, 30, 50, 100):
-        own = lines(found, str(k / 100)).own
+        own = lines(found, str(k / 100)).chosen
         assert own is not None
         loop = [[0, 0], [0, 0]]
         for truth, value in zip(positive, probability, strict=True):
@@ -309,7 +309,7 @@ def test_a_threshold_counts_as_a_double_loop_does() -> None:
         assert own.right == (loop[0][0] + loop[1][1]) / 50
     for typed in ("1.01", "-0.1", "nan", "half", "1e400"):
         refused = lines(found, typed)
-        assert refused.own is None
+        assert refused.chosen is None
         assert "A threshold is a probability from 0 to 1" in refused.problem
         assert refused.typed == typed
 

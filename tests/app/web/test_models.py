@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import multikernel
 from multikernel.app.cli.program import app
-from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.opened import OpenedModel
 from multikernel.app.web.opener import answer
 from multikernel.app.web.store import Settings, Store
@@ -32,7 +32,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     (folder / "people.csv").write_text(people(40))
     recipe = {"target": "bought", "task": "classification", "columns": {"age": "number", "city": "category"}}
-    found(
+    execute_run(
         recipe | {"method": "AverageMKLClassifier", "parameters": {"C": 1.0}},
         folder / "people.csv",
         folder,

@@ -30,7 +30,7 @@ from multikernel.app.web import worker
 from multikernel.app.web.exports import repeated
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
-from multikernel.app.web.worker import told
+from multikernel.app.web.worker import shortage_sentence
 
 _OWN = ["age", "city", "joined", "score"]
 
@@ -221,7 +221,7 @@ def test_runs_side_by_side_tell_by_which_kernels_and_which_value_they_differ(tmp
     assert f"kernels {kernels} parameters {parameters} time" in text
     assert "at most" not in text
     assert "C = 3.0 defaults time" in many  # the last is a comparison of methods
-    assert "6 runs stand side by side at most: the first 6 of the 7 that were ticked." in many
+    assert "At most 6 runs are shown side by side: the first 6 of the 7 that were ticked." in many
 
 
 def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str, tmp_path: Path) -> None:
@@ -325,17 +325,19 @@ def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None
 def test_what_a_computer_lacked_for_a_run_is_one_sentence_each(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MemoryError) as large:
         np.empty(1 << 58)
-    assert told(large.value, 1600).startswith("The memory was not enough, of which a run may take 1600 MB")
-    own = told(MemoryError("a fit of 9 kernels takes 8 GB, and 1 GB are available: take fewer kernels"), 1600)
+    assert shortage_sentence(large.value, 1600).startswith("The memory was not enough, of which a run may take 1600 MB")
+    own = shortage_sentence(
+        MemoryError("a fit of 9 kernels takes 8 GB, and 1 GB are available: take fewer kernels"), 1600
+    )
     assert own.endswith("take fewer kernels, or start the server with more --memory than 1600 MB.")
-    assert "disk (No space left on device)" in told(OSError(errno.ENOSPC, "No space left on device"), 1600)
+    assert "disk (No space left on device)" in shortage_sentence(OSError(errno.ENOSPC, "No space left on device"), 1600)
     unloaded = OSError(
         "Could not find/load shared object file 'libllvmlite.so'"
     )  # as llvmlite says without room for it
     monkeypatch.setattr(worker, "available_memory", lambda: 1e8)
-    assert "The memory was not enough" in told(unloaded, 1600)
+    assert "The memory was not enough" in shortage_sentence(unloaded, 1600)
     monkeypatch.setattr(worker, "available_memory", lambda: 1e10)
-    assert "cannot be loaded (Could not find" in told(unloaded, 1600)
+    assert "cannot be loaded (Could not find" in shortage_sentence(unloaded, 1600)
 
 
 def _children(parent: int) -> list[int]:

@@ -31,7 +31,7 @@ from multikernel.app.web.security import Tokens
 from multikernel.app.web.server import serve
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
-from multikernel.app.web.views import UploadedPart, joined
+from multikernel.app.web.views import UploadedFile, join_files
 
 
 def test_other_hosts_and_origins_are_refused(person: Person) -> None:
@@ -214,20 +214,20 @@ def test_hostile_names_are_text(person: Person, address: str) -> None:
 
 
 def test_views_are_matched_by_a_column_that_names_rows() -> None:
-    left = UploadedPart("lab", {"id": ["a", "b", "c"], "x": ["1", "2", "3"]})
-    right = UploadedPart("form", {"x": ["7", "8", "9"], "id": ["c", "a", "d"]})
-    found = joined([left, right], "")
+    left = UploadedFile("lab", {"id": ["a", "b", "c"], "x": ["1", "2", "3"]})
+    right = UploadedFile("form", {"x": ["7", "8", "9"], "id": ["c", "a", "d"]})
+    found = join_files([left, right], "")
     assert found.columns == {"id": ["a", "b", "c", "d"], "lab: x": ["1", "2", "3", ""], "form: x": ["8", "", "7", "9"]}
     assert found.views == {"lab": ["lab: x"], "form": ["form: x"]}
     assert (found.match["samples"], found.match["in_all"]) == (4, 2)
     lab = {"rows": 3, "unnamed": 0, "unmatched": 1, "examples": ("b",), "lacking": 1}
     assert found.match["files"]["lab"] == lab
     with pytest.raises(ValueError, match="share no column"):
-        joined([left, UploadedPart("other", {"y": ["1"]})], "")
+        join_files([left, UploadedFile("other", {"y": ["1"]})], "")
     with pytest.raises(ValueError, match="has no column 'x2'"):
-        joined([left, right], "x2")
+        join_files([left, right], "x2")
     with pytest.raises(ValueError, match="occur twice"):
-        joined([left, UploadedPart("form", {"id": ["a", "a"]})], "id")
+        join_files([left, UploadedFile("form", {"id": ["a", "a"]})], "id")
 
 
 def test_a_read_only_server_shows_and_changes_nothing(tmp_path: Path) -> None:

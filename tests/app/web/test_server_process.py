@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from app_server import Person, app_command, people, said, served_by_command, serving, started
 
-from multikernel.app.web.connections import few_waiting
+from multikernel.app.web.connections import limit_waiting
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
@@ -58,7 +58,7 @@ def test_of_a_killed_server_nothing_runs_on_and_nothing_is_left_but_what_its_lis
 
 def test_who_holds_connections_keeps_nobody_out(tmp_path: Path) -> None:
     with ExitStack() as stack:
-        address, server = stack.enter_context(started(Settings(tmp_path, ready=False), http=few_waiting(10)))
+        address, server = stack.enter_context(started(Settings(tmp_path, ready=False), http=limit_waiting(10)))
         place = ("127.0.0.1", int(address.rpartition(":")[2]))
         person = stack.enter_context(Person(address))
         held = []

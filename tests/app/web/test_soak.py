@@ -138,7 +138,7 @@ def test_methods_are_compared_on_the_same_rows(tmp_path: Path) -> None:
     with serving(tmp_path) as address, Person(address) as person:
         data = person.upload(("people.csv", people(40))).url.path
         page = person.learned(person.submit(f"{data}/learn", target="bought", how="comparison"))
-        assert "All methods met the same held-out rows" in said(page)
+        assert "All methods were scored on the same held-out rows" in said(page)
         assert page.text.count("random forest") >= 2
         assert person.get(f"{page.url.path}/files/model.mk").status_code == 404
         assert person.get(f"{page.url.path}/files/report.html").status_code == 200

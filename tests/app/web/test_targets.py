@@ -21,7 +21,7 @@ from multikernel.app.toml import toml
 from multikernel.app.web.exports import code, repeated
 from multikernel.app.web.forms import methods_for
 from multikernel.app.web.learning.errors import HeldOutRows, held_out_file
-from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
 
@@ -43,7 +43,7 @@ def _recipe(**more: Any) -> Recipe:
 def test_each_target_has_the_scores_of_its_own_predictions(tmp_path: Path) -> None:
     _table().to_csv(tmp_path / "table.csv", index=False)
     recipe = _recipe(measured=Measuring(folds=2, repeats=2))
-    summary = found(recipe.to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
+    summary = execute_run(recipe.to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
     result = json.loads((tmp_path / "result.json").read_text())
     assert (result["n"], result["unknown"]) == (35, 1)
     means = np.mean([own["scores"]["own"] for own in result["targets"]], axis=0)
@@ -97,7 +97,7 @@ def test_exports_repeat_all_targets(
 def test_a_report_tests_each_target(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invoke: Invoke) -> None:
     table = _table().dropna()
     table.to_csv(tmp_path / "table.csv", index=False)
-    found(_recipe(method="AverageMKLRegressor").to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
+    execute_run(_recipe(method="AverageMKLRegressor").to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
     monkeypatch.chdir(tmp_path)
     told = json.loads(invoke("report", "model.mk", "table.csv", "--json").stdout)
     predicted = multikernel.load("model.mk").predict(table[["x", "z"]])
@@ -126,7 +126,7 @@ def test_what_cannot_have_several_targets_is_told(tmp_path: Path) -> None:
         (["nothing"], "There is no column 'nothing'"),
     ):
         with pytest.raises(ValueError, match=sentence):
-            found(_recipe(other_targets=others).to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
+            execute_run(_recipe(other_targets=others).to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
 
 
 def test_a_person_predicts_two_columns_with_one_model(person: Person) -> None:

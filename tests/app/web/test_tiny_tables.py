@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from csv_tables import Invoke
 
-from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.recipe import Recipe
 
 
@@ -32,7 +32,7 @@ def _found(table: Path, method: str, **more: Any) -> dict[str, Any]:
     recipe = Recipe("a set", "y", task, {"x": "number"}, method=method, **more)  # type: ignore[arg-type]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of scikit-learn, where a fold has one row
-        found(recipe.to_json(), table, table.parent, lambda *_: None)
+        execute_run(recipe.to_json(), table, table.parent, lambda *_: None)
     result: dict[str, Any] = json.loads((table.parent / "result.json").read_text())
     return result
 

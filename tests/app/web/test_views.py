@@ -84,7 +84,7 @@ def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(
     monkeypatch.setattr(comparison, "methods_to_compare", few)
     X.assign(y=y).to_csv(tmp_path / "table.csv", index=False)
     division = Division.of(layout_of(recipe, read_table(tmp_path / "table.csv"), tmp_path))
-    found = comparison.compared(recipe, division, lambda stage, part, said="": None)
+    found = comparison.compare_methods(recipe, division, lambda stage, part, said="": None)
     assert found["by_view"] == ["kernels"]
     assert fitted == [("lab", "form")] * 5
     assert all(sum(row["scores"]) > 2.5 for row in found["comparison"][1:])

@@ -1,4 +1,4 @@
-"""Advice about targets that no method here is made for: counts, and times until an event."""
+"""Advice about targets for which there is no suitable method here: counts, and times until an event."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dataclasses import replace
 import numpy as np
 
 from multikernel.app.tables.table import CsvTable
-from multikernel.app.web.profile import About, profile
+from multikernel.app.web.profile import ColumnProfile, profile
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
-_FEWEST = 10  # different values; fewer are as well classes or grades
-_FEWEST_CLASSES = 5  # of whole numbers that may be meant as such
+_FEWEST = 10  # different values; fewer may as well be classes or grades
+_FEWEST_CLASSES = 5  # different whole numbers that are learned as classes and may be counts
 _EVENT = re.compile(
     r"arrest|censor|churn|dead|death|deceased|died|event|fail|progress|readmi|recid|recur|relaps|status", re.IGNORECASE
 )
@@ -23,15 +23,15 @@ _TIME = re.compile(
 )
 
 
-def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> Iterator[str]:
-    """Sentences about the target, none where there is nothing to say.
+def advice(target: str, task: Task, values: Array, columns: Sequence[ColumnProfile]) -> Iterator[str]:
+    """Sentences of advice about the target, if there are any.
 
     Parameters
     ----------
     target : its name
-    task : what it is learned as
-    values : those that are known
-    columns : of the table
+    task : whether it is learned as classes or as numbers
+    values : its known values
+    columns : the columns of the table
     """
     pair = time_and_event(columns)
     if pair is not None and target in pair:
@@ -57,13 +57,13 @@ def advice(target: str, task: Task, values: Array, columns: Sequence[About]) -> 
 
 
 def given_away(target: str, table: CsvTable, columns: Iterable[str]) -> str:
-    """What is to be said of a run that learned whether an event came from how long it took, or the other way round.
+    """A warning about a run that predicts an event from the time until it, or the time from the event; "" otherwise.
 
     Parameters
     ----------
     target : its name
     table : the rows
-    columns : that were learned from
+    columns : the columns that the run learned from
     """
     named = [name for name in (target, *columns) if _EVENT.search(name) or _TIME.search(name)]
     if not named:
@@ -80,14 +80,14 @@ def given_away(target: str, table: CsvTable, columns: Iterable[str]) -> str:
 
 
 def _counts(values: Array, fewest: int) -> bool:
-    """Whether numbers are whole, not too few, begin at 0 or 1, and trail off to one side."""
-    whole = bool((values == np.round(values)).all())
+    """Whether numbers look like counts: whole, of enough different values, from 0 or 1 on, with a long upper tail."""
+    integral = bool((values == np.round(values)).all())
     tail = values.max() - np.median(values) > 2.0 * (np.median(values) - values.min())
-    return whole and 0 <= values.min() <= 1 and len(np.unique(values)) >= fewest and bool(tail)
+    return integral and 0 <= values.min() <= 1 and len(np.unique(values)) >= fewest and bool(tail)
 
 
-def time_and_event(columns: Sequence[About]) -> tuple[str, str] | None:
-    """The columns of a time and of whether the event has come, by what they are called and hold; None without them.
+def time_and_event(columns: Sequence[ColumnProfile]) -> tuple[str, str] | None:
+    """The columns of the time until an event and of whether it has come, by name and values; None where there are none.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a person has chosen on a data set: target, kinds and columns; from the store to a recipe."""
+"""The choices of a person on a data set (target, types and columns), and the recipe that follows from them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.app.web.learning.measures import MEASURES
 from multikernel.app.web.learning.measuring import Measuring, seed_of
 from multikernel.app.web.learning.recipe import Kind, Missing, Recipe
-from multikernel.app.web.learning.samples import complete, target_of, targets_of, unread
-from multikernel.app.web.profile import About, leaks, likely_target, profile
+from multikernel.app.web.learning.samples import target_of, targets_of, unread, without_lacking_rows
+from multikernel.app.web.profile import ColumnProfile, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
 from multikernel.datasets import Task
 
@@ -24,19 +24,20 @@ def cells(path: Path) -> CsvTable:
     return read_table(path)
 
 
-Columns = tuple[tuple[str, ...], ...]  # those of each view that no sample may lack; () where samples may lack one
+# the columns of each view, where samples that lack a view are left out; () where they are kept
+Columns = tuple[tuple[str, ...], ...]
 
 
 @lru_cache(maxsize=8)
 def learned_cells(path: Path, views: Columns) -> CsvTable:
-    """The samples that are learned from; ValueError where each of them lacks a view."""
+    """The samples to learn from; ValueError where every sample lacks a view."""
     if views:
-        return complete(cells(path), views)
+        return without_lacking_rows(cells(path), views)
     return cells(path)
 
 
 def _shown(path: Path, views: Columns) -> CsvTable:
-    """The same, or all samples where each of them lacks a view."""
+    """The samples to learn from, or all samples where each of them lacks a view."""
     try:
         return learned_cells(path, views)
     except ValueError:
@@ -44,7 +45,7 @@ def _shown(path: Path, views: Columns) -> CsvTable:
 
 
 @lru_cache(maxsize=16)
-def _profile(path: Path, views: Columns) -> tuple[About, ...]:
+def _profile(path: Path, views: Columns) -> tuple[ColumnProfile, ...]:
     return tuple(profile(_shown(path, views)))
 
 
@@ -55,93 +56,110 @@ def _misread(path: Path, views: Columns, name: str, kind: Kind) -> int:
 
 @dataclass(frozen=True)
 class DataChoice:
-    """What is chosen, or proposed where nothing is yet.
+    """The choices on a data set, with proposals where nothing was chosen yet.
 
     Parameters
     ----------
-    columns : tuple of About, all of the table
+    columns : tuple of ColumnProfile, all columns of the table
     target : str
     task : "classification", "regression", or None where the target decides
-    kinds : dict from columns to what they hold
-    used : set of the columns to learn from
-    misread : dict from columns to how many of their cells cannot be read as the kind that a person chose
-    missing : "drop" or "keep", what becomes of samples that lack a view
-    views : the columns to learn from of each view, none of which a sample may lack all; () where it may
-    measuring : dict, the fields about how a run is measured, as they were typed
-    others : tuple of str, further targets of the same model
+    kinds : dict from columns to their types
+    learned_columns : set of the columns to learn from
+    misread : dict from columns to the number of their cells that cannot be read as the chosen type
+    missing : "drop" or "keep", whether samples that lack a view are left out or kept
+    views : the columns to learn from, by view, where samples that lack a view are left out; () where they are kept
+    measuring : dict, the fields of the form about how a run is measured, as text
+    other_targets : tuple of str, further targets of the same model
     """
 
-    columns: tuple[About, ...]
+    columns: tuple[ColumnProfile, ...]
     target: str
     task: Task | None
     kinds: dict[str, Kind]
-    used: frozenset[str]
+    learned_columns: frozenset[str]
     misread: dict[str, int]
     missing: Missing = "drop"
     views: Columns = ()
     measuring: Mapping[str, str] = field(default_factory=dict)
-    others: tuple[str, ...] = ()
+    other_targets: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, data: DataSet, chosen: Mapping[str, Any] | None = None) -> DataChoice:
-        """On a data set: what was chosen last, or what a page has shown."""
-        if chosen is None:
-            chosen = data.detail.get("choice", {})
-        missing: Missing = chosen.get("missing", "drop")
-        every = data.detail.get("views", {}).values() if missing == "drop" else ()
-        views = tuple(map(tuple, every))
+    def of(cls, data: DataSet, choice: Mapping[str, Any] | None = None) -> DataChoice:
+        """The choices on a data set: those of a page, or the latest stored ones."""
+        if choice is None:
+            choice = data.detail.get("choice", {})
+        missing: Missing = choice.get("missing", "drop")
+        column_lists = data.detail.get("views", {}).values() if missing == "drop" else ()
+        views = tuple(map(tuple, column_lists))
         columns = _profile(data.table, views)
-        target = chosen.get("target") or likely_target(list(columns))
-        by_hand = chosen.get("kinds", {})
-        kinds = {each.name: each.kind for each in columns} | by_hand
-        used = {each.name: each.use for each in columns} | chosen.get("used", {})
-        others = tuple(name for name in chosen.get("others", []) if name in kinds and name != target)
-        learned_from = frozenset(name for name, use in used.items() if use and name not in (target, *others))
-        counts = {name: _misread(data.table, views, name, kind) for name, kind in by_hand.items()}
+        target = choice.get("target") or likely_target(list(columns))
+        chosen_kinds = choice.get("kinds", {})
+        kinds = {column.name: column.kind for column in columns} | chosen_kinds
+        use_by_column = {column.name: column.use for column in columns} | choice.get("used", {})
+        other_targets = tuple(name for name in choice.get("others", []) if name in kinds and name != target)
+        learned_columns = frozenset(
+            name for name, use in use_by_column.items() if use and name not in (target, *other_targets)
+        )
+        counts = {name: _misread(data.table, views, name, kind) for name, kind in chosen_kinds.items()}
         misread = {name: count for name, count in counts.items() if count}
-        typed = chosen.get("measuring", {})
-        grouped = typed.get("group") if typed.get("how") == "groups" else None
-        taken = learned_from - {grouped}
-        learned = tuple(own for names in views if (own := tuple(name for name in names if name in taken)))
-        task = chosen.get("task")
-        return cls(columns, target, task, kinds, learned_from, misread, missing, learned, typed, others)
+        measuring_fields = choice.get("measuring", {})
+        group_column = measuring_fields.get("group") if measuring_fields.get("how") == "groups" else None
+        available_columns = learned_columns - {group_column}
+        learned_views = tuple(
+            view_columns
+            for names in views
+            if (view_columns := tuple(name for name in names if name in available_columns))
+        )
+        task = choice.get("task")
+        return cls(
+            columns,
+            target,
+            task,
+            kinds,
+            learned_columns,
+            misread,
+            missing,
+            learned_views,
+            measuring_fields,
+            other_targets,
+        )
 
     def samples(self, data: DataSet) -> CsvTable:
-        """Those that are learned from; all of them where each lacks a view."""
+        """The samples to learn from; all samples where each of them lacks a view."""
         return _shown(data.table, self.views)
 
-    def recipe(self, data: DataSet, task: Task, **more: Any) -> Recipe:
-        """What a run learns by."""
+    def recipe(self, data: DataSet, task: Task, **changes: Any) -> Recipe:
+        """The recipe of a run with these choices; ``changes`` are further settings."""
         measured = self.measured(task)
-        used = self.used - ({measured.column} if measured.how == "groups" else set())
-        columns = {each.name: self.kinds[each.name] for each in self.columns if each.name in used}
+        used_columns = self.learned_columns - ({measured.column} if measured.how == "groups" else set())
+        columns = {column.name: self.kinds[column.name] for column in self.columns if column.name in used_columns}
         if not columns:
             raise ValueError("No column is left to learn from; tick at least one that is no target.")
-        for each in self.columns:
-            if each.name in columns and self.misread.get(each.name) == each.n - each.missing:
+        for column in self.columns:
+            if column.name in columns and self.misread.get(column.name) == column.n - column.missing:
                 raise ValueError(
-                    f"No cell of {each.name!r} can be read as a {self.kinds[each.name]}; choose another type, or "
+                    f"No cell of {column.name!r} can be read as a {self.kinds[column.name]}; choose another type, or "
                     "untick it."
                 )
         views = data.detail.get("views", {})
         key = data.detail.get("match", {}).get("key", "")
-        written = {name: own for name, own in data.detail.get("written", {}).items() if name in columns}
-        given = {"missing": self.missing, "key": key, "written": written}
-        given |= {
-            "other_targets": list(self.others),
+        written = {name: marks for name, marks in data.detail.get("written", {}).items() if name in columns}
+        settings = {"missing": self.missing, "key": key, "written": written}
+        settings |= {
+            "other_targets": list(self.other_targets),
             "measured": measured,
             "seed": seed_of(self.measuring.get("seed", "")),
         }
         if self.balanced and task == "classification":
-            given["parameters"] = {"class_weight": "balanced"}
-        return Recipe(data.name, self.target, task, columns, views, **{**given, **more})
+            settings["parameters"] = {"class_weight": "balanced"}
+        return Recipe(data.name, self.target, task, columns, views, **{**settings, **changes})
 
     def measured(self, task: Task) -> Measuring:
-        """How a run is measured; ValueError where a field is not what it may be."""
-        typed = dict(self.measuring)
-        if typed.get("measure") not in list(MEASURES[task])[1:]:  # the first is the default, others of another target
-            typed["measure"] = ""
-        return Measuring.of_form(typed)
+        """How a run is measured; ValueError where a field has a value that is not allowed."""
+        fields = dict(self.measuring)
+        if fields.get("measure") not in list(MEASURES[task])[1:]:  # the default, or a measure of the other task
+            fields["measure"] = ""
+        return Measuring.of_form(fields)
 
     @property
     def balanced(self) -> bool:
@@ -151,15 +169,15 @@ class DataChoice:
 
 @dataclass(frozen=True)
 class Target:
-    """The target, looked at.
+    """Facts about the target.
 
     Parameters
     ----------
     task : what is learned
-    values : its known cells; of several targets those of the first where all are known
-    unknown : int, rows without it, or without one of several
-    leaks : columns that predict it, or one of several, alone
-    classes : int, 0 of numbers
+    values : its known values; of several targets the values of the first, in the rows in which all are known
+    unknown : int, the number of rows without a value of each target
+    leaks : the columns that alone predict a target almost exactly
+    classes : int, their number; 0 where numbers are predicted
     """
 
     task: Task
@@ -170,10 +188,10 @@ class Target:
 
 
 def target(data: DataSet, choice: DataChoice) -> Target:
-    """What the chosen target is; ValueError where it cannot be one."""
-    columns = tuple((n, choice.kinds[n]) for n in sorted(choice.used))
+    """The facts about the chosen target; ValueError where the column cannot be a target."""
+    columns = tuple((name, choice.kinds[name]) for name in sorted(choice.learned_columns))
     try:
-        return _target(data.table, choice.views, (choice.target, *choice.others), choice.task, columns)
+        return _target(data.table, choice.views, (choice.target, *choice.other_targets), choice.task, columns)
     except ValueError as error:
         raise ValueError(str(error).replace(str(data.table), data.name)) from None
 
@@ -183,16 +201,16 @@ def _target(
     path: Path, views: Columns, names: tuple[str, ...], task: Task | None, columns: tuple[tuple[str, Kind], ...]
 ) -> Target:
     table = learned_cells(path, views)
-    y, decided, rows = target_of(table, names[0], task)
+    y, learned_task, rows = target_of(table, names[0], task)
     if len(names) > 1:
-        given = Recipe("", names[0], decided, dict(columns), other_targets=list(names[1:]))
-        y, _, rows = targets_of(table, given)
-    found: dict[str, None] = {}
-    for own in y.T if y.ndim > 1 else [y]:
+        recipe = Recipe("", names[0], learned_task, dict(columns), other_targets=list(names[1:]))
+        y, _, rows = targets_of(table, recipe)
+    leaking: dict[str, None] = {}
+    for target_values in y.T if y.ndim > 1 else [y]:
         try:
-            found |= dict.fromkeys(leaks(table, dict(columns), own, rows, decided))
-        except ValueError:  # a column is not of the kind that was chosen; learning says so in full
+            leaking |= dict.fromkeys(leaks(table, dict(columns), target_values, rows, learned_task))
+        except ValueError:  # a column is not of its chosen type; a run reports it in full
             break
-    classes = len(set(y.tolist())) if decided == "classification" else 0
-    first = y if y.ndim == 1 else y[:, 0]
-    return Target(decided, first, len(table.columns[names[0]].cells) - len(y), tuple(found), classes)
+    classes = len(set(y.tolist())) if learned_task == "classification" else 0
+    first_target = y if y.ndim == 1 else y[:, 0]
+    return Target(learned_task, first_target, len(table.columns[names[0]].cells) - len(y), tuple(leaking), classes)

@@ -1,7 +1,7 @@
-"""Connections that ask for nothing: there may be so many, and the oldest is closed for the next.
+"""A limit for connections that have sent no request: where there are more, the oldest is closed.
 
-Every user of this machine can connect to the server, and say nothing or little. Each connection is an open file, of
-which a process may have some hundred; so who holds a thousand of them would keep out the person who runs it.
+Every user of this computer can connect to the server without sending a request. Each connection is an open file, of
+which a process may have a few hundred; without a limit, idle connections could lock out the person who runs the server.
 """
 
 from __future__ import annotations
@@ -13,27 +13,31 @@ from typing import Any
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 MOST_WAITING = 100  # a browser opens up to 6 connections to a server, and macOS allows 256 open files
-_Protocol = Any  # of uvicorn, which has two of them
+_Protocol = Any  # of uvicorn, which has two classes of protocols
 
 
-def few_waiting(most: int = MOST_WAITING) -> Callable[..., asyncio.Protocol]:
-    """What makes the protocol of each connection of a server of uvicorn, as its ``http``.
+def limit_waiting(limit: int = MOST_WAITING) -> Callable[..., asyncio.Protocol]:
+    """A factory of the protocols of connections, for the argument ``http`` of a uvicorn server.
 
     Parameters
     ----------
-    most : int, connections whose first request is not there yet
+    limit : int, the largest number of connections whose first request has not arrived yet
     """
-    waiting: dict[_Protocol, None] = {}  # in the order in which they came
+    waiting: dict[_Protocol, None] = {}  # in the order of their arrival
 
-    def made(**given: Any) -> asyncio.Protocol:
-        protocol: _Protocol = AutoHTTPProtocol(**given)
+    def protocol_of_connection(**options: Any) -> asyncio.Protocol:
+        protocol: _Protocol = AutoHTTPProtocol(**options)
         begin = protocol.connection_made
 
         def begun(transport: asyncio.Transport) -> None:
             begin(transport)
-            for each in [each for each in waiting if each.cycle is not None or each.transport.is_closing()]:
-                del waiting[each]
-            if len(waiting) >= most:
+            for connection in [
+                connection
+                for connection in waiting
+                if connection.cycle is not None or connection.transport.is_closing()
+            ]:
+                del waiting[connection]
+            if len(waiting) >= limit:
                 oldest = next(iter(waiting))
                 del waiting[oldest]
                 oldest.transport.abort()
@@ -42,4 +46,4 @@ def few_waiting(most: int = MOST_WAITING) -> Callable[..., asyncio.Protocol]:
         protocol.connection_made = begun
         return protocol
 
-    return made
+    return protocol_of_connection

@@ -1,6 +1,6 @@
-"""Forms of estimators and families of kernels, made from their own signatures, rules and docstrings.
+"""Forms for the parameters of estimators and of families of kernels.
 
-Nothing is listed a second time.
+All fields are made from signatures, rules and docstrings, so that no parameter has to be listed here.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 
 _NOT_SHOWN = {"random_state", "n_jobs", "checkpoint"}
-_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel", "basis"}  # what follows from the columns, and what is a kernel itself
-_NEEDS_MORE = {"transductive"}  # choices that ask for samples beside those of the table
-_MOST_KERNELS = 500  # of one family
-# What learns the same from linear kernels of the columns, whatever these hold; the word of that family.
+_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel", "basis"}  # these follow from the columns, or are kernels themselves
+_NEEDS_MORE = {"transductive"}  # choices that need further samples beside the table
+_MOST_KERNELS = 500  # kernels of a family at most
+# These estimators are fitted as another estimator with linear kernels of the columns; the word of this family.
 _LINEAR = {"LinearRLS2Classifier": "RLS2Classifier", "LinearRLS2Regressor": "RLS2Regressor"}
 _SLOPES = ("slopes",)
 
@@ -38,8 +38,8 @@ class Field:
     Parameters
     ----------
     name, kind, value : its name, "number", "numbers", "choice", "flag" or "text", and its default as text
-    form : str, what it may be, as the docstring says
-    about : str, what it means
+    form : str, the allowed values, from the docstring
+    about : str, its meaning, from the docstring
     choices : tuple of str
     """
 
@@ -59,10 +59,10 @@ class MethodForm:
     ----------
     name, about : str, the class, and the first sentence of its docstring
     title, when : str, its plain name, and when it is used
-    families : tuple of str, the words of the kernels that its form proposes; empty where it learns one of its own
+    families : tuple of str, the words of the kernels that its form proposes; empty where it takes no kernels
     kind : the class itself
     fields : tuple of Field
-    paths : tuple of str, the parameters that a path can follow
+    paths : tuple of str, the parameters that can be chosen along a path
     several : bool, whether it takes several targets
     """
 
@@ -78,7 +78,7 @@ class MethodForm:
 
 
 def plain_name(estimator: str) -> PlainName:
-    """How the method of an estimator is called, and when it is used."""
+    """The plain name of the method of an estimator, with a sentence about when it is used."""
     for name, method in METHODS.items():
         if estimator in (method.classifier, method.regressor):
             return NAMES[name]
@@ -89,7 +89,7 @@ def plain_name(estimator: str) -> PlainName:
 def methods(task: Task) -> dict[str, MethodForm]:
     """The estimators of a task by name."""
     fits = is_classifier if task == "classification" else is_regressor
-    found = {}
+    forms = {}
     for name in estimators.__all__:
         kind = getattr(estimators, name)
         about = summary(kind)
@@ -97,18 +97,20 @@ def methods(task: Task) -> dict[str, MethodForm]:
             kind = getattr(estimators, _LINEAR[name])
         elif not hasattr(kind, "fit"):
             continue
-        if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
-            own = _fields(kind)
-            paths = tuple(each.name for each in own if each.name in REGULARISES)
+        if any(field.name == "kernels" for field in fields(kind)) and fits(kind()):
+            form_fields = _fields(kind)
+            paths = tuple(field.name for field in form_fields if field.name in REGULARISES)
             words = plain_name(name)
-            proposed: tuple[str, ...] = ("types",)
+            default_families: tuple[str, ...] = ("types",)
             if name in _LINEAR:
-                proposed = _SLOPES
+                default_families = _SLOPES
             elif name in SCALES:
-                proposed = ()
+                default_families = ()
             several = bool(kind().__sklearn_tags__().target_tags.multi_output)
-            found[name] = MethodForm(name, about, kind, own, paths, words.title, words.when, proposed, several)
-    return found
+            forms[name] = MethodForm(
+                name, about, kind, form_fields, paths, words.title, words.when, default_families, several
+            )
+    return forms
 
 
 def methods_for(task: Task, several: bool) -> dict[str, MethodForm]:
@@ -130,21 +132,21 @@ def family_fields(word: str) -> tuple[Field, ...]:
         hints = get_type_hints(family.maker)
     else:
         hints = {}
-    found = []
-    for each in parameters_of(family.maker):
-        if each.name in _NOT_ASKED_OF_KERNELS:
+    form_fields = []
+    for parameter in parameters_of(family.maker):
+        if parameter.name in _NOT_ASKED_OF_KERNELS:
             continue
-        value = family.preset.get(each.name, each.default)
-        if _several(hints.get(each.name)):
-            found.append(Field(each.name, "numbers", _listed(value), each.kind, each.about))
+        value = family.preset.get(parameter.name, parameter.default)
+        if _several(hints.get(parameter.name)):
+            form_fields.append(Field(parameter.name, "numbers", _listed(value), parameter.kind, parameter.about))
         else:
-            found.append(_field(each, value))
-    return tuple(found)
+            form_fields.append(_field(parameter, value))
+    return tuple(form_fields)
 
 
 def _several(hint: Any) -> bool:
-    """Whether an annotation is one of several values, or of these and others."""
-    return any(get_origin(each) in (Iterable, Sequence) for each in (hint, *get_args(hint)))
+    """Whether an annotation is, or includes, a sequence of values."""
+    return any(get_origin(annotation) in (Iterable, Sequence) for annotation in (hint, *get_args(hint)))
 
 
 def _listed(values: Sequence[Any] | None) -> str:
@@ -155,14 +157,16 @@ def _listed(values: Sequence[Any] | None) -> str:
 
 def _fields(kind: Any) -> tuple[Field, ...]:
     return tuple(
-        _field(each, each.default) for each in parameters_of(kind) if each.name not in _NOT_SHOWN and each.entry
+        _field(parameter, parameter.default)
+        for parameter in parameters_of(kind)
+        if parameter.name not in _NOT_SHOWN and parameter.entry
     )
 
 
 def _field(parameter: Parameter, default: Any) -> Field:
-    """The field of a parameter, with a default of its own."""
+    """The field of a parameter with this default."""
     value = "" if default is None else f"{default}"
-    if parameter.name == "class_weight":  # a dict of weights is nothing to type
+    if parameter.name == "class_weight":  # a dict of weights cannot be typed into a form
         return Field(parameter.name, "choice", value, "none or balanced", parameter.about, ("", "balanced"))
     choices = parameter.choices or ()
     words = [str(choice) for choice in choices if choice is not None]
@@ -175,109 +179,109 @@ def _field(parameter: Parameter, default: Any) -> Field:
 
 
 def _in_words(kind: str, nothing: str) -> str:
-    """What a docstring says that a parameter may be, without the signs of Python; ``nothing`` stands for None."""
-    kind = re.sub(r"\{([^}]*)\}", lambda found: found[1].replace(", ", " or "), kind)
+    """The allowed values of a parameter from its docstring, without Python syntax; ``nothing`` is written for None."""
+    kind = re.sub(r"\{([^}]*)\}", lambda match: match[1].replace(", ", " or "), kind)
     return re.sub(r"\bNone\b", nothing, kind).replace('"', "")
 
 
-def parameters(method: MethodForm, given: Mapping[str, str]) -> dict[str, Any]:
-    """The parameters that were changed, as values; ValueError where one is not what it may be.
+def parameters(method: MethodForm, field_texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the changed parameters; ValueError where a value is not allowed.
 
     Parameters
     ----------
     method : the estimator
-    given : the fields of the form as text
+    field_texts : the fields of the form as text
     """
-    found = _changed(method.fields, given)
-    method.kind(**found).check_parameters()
-    return found
+    values = _changed(method.fields, field_texts)
+    method.kind(**values).check_parameters()
+    return values
 
 
-def family_parameters(word: str, given: Mapping[str, str]) -> dict[str, Any]:
-    """The same of a family of kernels.
+def family_parameters(word: str, field_texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the changed parameters of a family of kernels; ValueError where a value is not allowed.
 
     Parameters
     ----------
     word : of ``FAMILIES``
-    given : the fields of the form as text
+    field_texts : the fields of the form as text
     """
-    found = _changed(family_fields(word), given)
-    check_family(word, found)
-    return found
+    values = _changed(family_fields(word), field_texts)
+    check_family(word, values)
+    return values
 
 
 def check_family(word: str, changed: Mapping[str, Any]) -> None:
-    """ValueError where the family has no such parameters, or these are not what they may be, or make many kernels."""
+    """ValueError where a parameter of a family is unknown or has a wrong value, or there would be too many kernels."""
     family = FAMILIES[word]
-    known = {each.name for each in family_fields(word)}
+    names = {field.name for field in family_fields(word)}
     for name in changed:
-        if name not in known:
-            raise ValueError(f"{word} has no parameter {name!r}; it has {', '.join(sorted(known)) or 'none'}")
+        if name not in names:
+            raise ValueError(f"{word} has no parameter {name!r}; it has {', '.join(sorted(names)) or 'none'}")
     if family.by_type:
         check(family.maker, dict(changed))
         return
-    count = len(family.made(changed))
+    count = len(family.build(changed))
     if count > _MOST_KERNELS:
         raise ValueError(f"{family.label}: these would be {count} kernels; ask for {_MOST_KERNELS} at most.")
 
 
-def _changed(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, Any]:
-    """The values of those fields whose text is not that of their default."""
-    found = {}
-    for each in fields:
-        text = given.get(each.name, "false" if each.kind == "flag" and given else each.value).strip()
-        if text.lower() == each.value.lower():
+def _changed(fields: Sequence[Field], field_texts: Mapping[str, str]) -> dict[str, Any]:
+    """The values of the fields whose text differs from that of their default."""
+    values = {}
+    for field in fields:
+        text = field_texts.get(field.name, "false" if field.kind == "flag" and field_texts else field.value).strip()
+        if text.lower() == field.value.lower():
             continue
-        if each.choices and text not in each.choices:
-            raise ValueError(f"{each.name} must be one of {', '.join(filter(None, each.choices))}, got {text[:60]!r}")
-        if each.kind == "numbers":
-            found[each.name] = _values(text)
+        if field.choices and text not in field.choices:
+            raise ValueError(f"{field.name} must be one of {', '.join(filter(None, field.choices))}, got {text[:60]!r}")
+        if field.kind == "numbers":
+            values[field.name] = _values(text)
         else:
-            found[each.name] = _value(text)
-    return found
+            values[field.name] = _value(text)
+    return values
 
 
-def filled(
+def fields_with_input(
     fields: Sequence[Field], prefix: str, typed: Mapping[str, str], proposed: Mapping[str, str] | None = None
 ) -> list[Field]:
-    """The fields with what a person has typed into them; with their defaults where nothing of the form was sent.
+    """The fields with the input of a person; with their defaults where no field of the form was sent.
 
     Parameters
     ----------
     fields : of a method or of a family of kernels
-    prefix : before their names in the form
-    typed : the fields that were sent, by name
+    prefix : the prefix of their names in the form
+    typed : the texts of the fields that were sent, by name
     proposed : values in place of defaults, by name without the prefix
     """
     if not any(name.startswith(prefix) for name in typed):
-        return [replace(each, value=(proposed or {}).get(each.name, each.value)) for each in fields]
-    found = []
-    for each in fields:
-        if each.kind == "flag":
-            value = str(f"{prefix}{each.name}" in typed)
+        return [replace(field, value=(proposed or {}).get(field.name, field.value)) for field in fields]
+    filled_fields = []
+    for field in fields:
+        if field.kind == "flag":
+            value = str(f"{prefix}{field.name}" in typed)
         else:
-            value = typed.get(f"{prefix}{each.name}", each.value)
-        found.append(replace(each, value=value))
-    return found
+            value = typed.get(f"{prefix}{field.name}", field.value)
+        filled_fields.append(replace(field, value=value))
+    return filled_fields
 
 
 def as_typed(fields: Sequence[Field], prefix: str, changed: Mapping[str, Any]) -> dict[str, str]:
-    """The fields of a form as it would be sent, with these values: what ``filled`` reads.
+    """The texts of a form with these values, as ``fields_with_input`` reads them.
 
     Parameters
     ----------
     fields : of a method or of a family of kernels
-    prefix : before their names in the form
+    prefix : the prefix of their names in the form
     changed : the values that differ from the defaults, by name
     """
-    found = {}
-    for each in fields:
-        value = _text(changed[each.name]) if each.name in changed else each.value
-        if each.kind != "flag":
-            found[f"{prefix}{each.name}"] = value
+    texts = {}
+    for field in fields:
+        value = _text(changed[field.name]) if field.name in changed else field.value
+        if field.kind != "flag":
+            texts[f"{prefix}{field.name}"] = value
         elif value.lower() == "true":
-            found[f"{prefix}{each.name}"] = "true"
-    return found
+            texts[f"{prefix}{field.name}"] = "true"
+    return texts
 
 
 def _text(value: Any) -> str:
@@ -291,8 +295,8 @@ def _text(value: Any) -> str:
 
 def _values(text: str) -> Any:
     """Numbers with commas between them; None for none."""
-    parts = text.strip("[]() ").split(",")
-    return [_value(part.strip()) for part in parts if part.strip()] or None
+    number_texts = text.strip("[]() ").split(",")
+    return [_value(number_text.strip()) for number_text in number_texts if number_text.strip()] or None
 
 
 def _value(text: str) -> Any:

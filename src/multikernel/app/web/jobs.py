@@ -1,7 +1,7 @@
-"""The queue of runs: each in a process of its own, with limits, one at a time.
+"""The queue of runs: each run has a separate process, with limits; one run is executed at a time.
 
-A process that has loaded its libraries waits for the next run, so that a run begins at once (``Settings.ready``). What
-a run says comes as lines of JSON; its last words, should it break, are what it wrote to its log.
+A process that has loaded its libraries waits for the next run, so that a run begins at once (``Settings.ready``). Runs
+report their progress in lines of JSON; where a process breaks, the end of its log is shown.
 """
 
 from __future__ import annotations
@@ -21,25 +21,25 @@ from multikernel.app.web.private import UMASK, private_file
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 
-_WORDS = 1500  # characters of a log on a page
-_LOOK = 0.1  # seconds between looks at a run's limits
-_PATIENCE = 2.0  # seconds that who stops a run waits for its end
-_KILL = 9  # SIGKILL, which not every system has
-FIRST_PAGE = 0.5  # seconds that are left to the first page before libraries are loaded
+_WORDS = 1500  # characters of the end of a log that a page shows
+_LOOK = 0.1  # seconds between checks of the limits of a run
+_PATIENCE = 2.0  # seconds for which a request to stop a run waits for its end
+_KILL = 9  # SIGKILL, which is not defined on every system
+FIRST_PAGE = 0.5  # seconds for the first page before libraries are loaded
 
 
 @dataclass(frozen=True)
 class RunProgress:
-    """Where a run is.
+    """The progress of a run.
 
     Parameters
     ----------
-    status : as of a StoredRun
-    stage : str, what it does
-    said : str, a line about it
-    part : float, from 0 to 1
-    seconds : float, since it began
-    ahead : int, runs before it in the queue
+    status : as in StoredRun
+    stage : str, the name of the stage
+    said : str, a message about the stage
+    part : float, the share of the run that is done, from 0 to 1
+    seconds : float, since the run began
+    ahead : int, the number of runs before it in the queue
     """
 
     status: str
@@ -50,15 +50,15 @@ class RunProgress:
     ahead: int = 0
 
     @property
-    def left(self) -> float | None:
-        """Seconds to go, if it goes on as it did."""
+    def remaining_seconds(self) -> float | None:
+        """The remaining seconds at the pace up to now; None at the start of a run."""
         if self.part > 0.02:
             return self.seconds * (1.0 - self.part) / self.part
         return None
 
 
 class RunQueue:
-    """The queue, and the process that learns."""
+    """The queue, and the process of the current run."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store = store
@@ -74,13 +74,13 @@ class RunQueue:
         self._thread.start()
 
     def submit(self, run: StoredRun) -> None:
-        """To the end of the queue."""
+        """Put a run at the end of the queue."""
         with self._changed:
             self._queue.append(run.id)
             self._changed.notify_all()
 
     def stop(self, run: StoredRun) -> None:
-        """End a run at once, or take it out of the queue; back when it has ended, so that the next page says so."""
+        """End a run at once, or remove it from the queue; returns after its end, so that the next page shows it."""
         with self._changed:
             self._stopped.add(run.id)
             if run.id in self._queue:
@@ -90,14 +90,14 @@ class RunQueue:
             self._changed.wait_for(lambda: run.id not in self._stopped, _PATIENCE)
 
     def progress(self, run: StoredRun) -> RunProgress:
-        """Where a run is."""
+        """The progress of a run."""
         with self._changed:
             if run.id in self._queue:
                 return RunProgress("queued", ahead=self._queue.index(run.id) + (self._process is not None))
             return self._progress.get(run.id) or RunProgress(run.status, said=run.words)
 
     def close(self) -> None:
-        """End everything."""
+        """End the queue and its processes."""
         with self._changed:
             self._open = False
             self._changed.notify_all()
@@ -113,14 +113,14 @@ class RunQueue:
             self._changed.wait_for(lambda: self._queue or not self._open, FIRST_PAGE)
         while True:
             if self._spare is None and self._open and self.settings.ready and not self.settings.read_only:
-                with suppress(OSError):  # no process can be started now: the next run tries again, and says why not
+                with suppress(OSError):  # no process can be started now; the next run tries again, and reports why
                     self._spare = _started()
             with self._changed:
                 self._changed.wait_for(lambda: self._queue or not self._open)
                 if not self._open:
                     return
                 name = self._queue.popleft()
-                if self._spare is not None and self._spare.poll() is not None:  # killed as it waited
+                if self._spare is not None and self._spare.poll() is not None:  # killed while it waited
                     _kill(self._spare)
                     self._spare = None
                 process = self._process = self._spare
@@ -130,7 +130,7 @@ class RunQueue:
                 process = self._process = process or _started()
                 self.store.set_run(name, status="running")
                 self._watch(name, process)
-            except Exception as error:  # the queue goes on, whatever becomes of one run
+            except Exception as error:  # a failed run does not end the queue
                 self._given_up(name, f"The server could not follow this run: {error}")
             finally:
                 if process is not None:
@@ -150,7 +150,7 @@ class RunQueue:
         order = {"folder": str(run.folder), "memory": self.settings.run_memory, "recipe": run.recipe}
         order["table"] = str(self.settings.data / run.dataset / "table.csv")
         lines.start()
-        with suppress(OSError):  # it broke before it began; its log says why
+        with suppress(OSError):  # the process broke before it read its order; its log has the reason
             print(json.dumps(order), file=process.stdin, flush=True)
         late = closing = False
         while process.poll() is None:
@@ -183,12 +183,12 @@ class RunQueue:
             except ValueError:
                 continue
             with self._changed:
-                known = self._progress.get(name) or RunProgress("running")
-                self._progress[name] = replace(known, seconds=time.monotonic() - start, **reported)
+                last_progress = self._progress.get(name) or RunProgress("running")
+                self._progress[name] = replace(last_progress, seconds=time.monotonic() - start, **reported)
                 self._changed.notify_all()
 
     def _conclude(self, run: StoredRun, code: int) -> None:
-        """What became of a process that ended by itself."""
+        """Store the result of a process that ended by itself."""
         end = run.folder / "end.json"
         reported = json.loads(end.read_text()) if end.exists() else {}
         if code == 0 and "summary" in reported:
@@ -207,7 +207,7 @@ class RunQueue:
             self._end(run.id, "failed", error)
 
     def _given_up(self, name: str, words: str) -> None:
-        """End a run even where nothing can be written, as on a full disk: until the server is started anew."""
+        """End a run; where nothing can be stored, as on a full disk, its end is kept in memory only."""
         try:
             self._end(name, "failed", words)
         except Exception:
@@ -225,7 +225,7 @@ class RunQueue:
 
 
 def _end_of(code: int) -> str:
-    """How a process ended that did not say so."""
+    """How a process ended that did not report its end."""
     if code == -_KILL:
         return (
             f"was killed by signal {_KILL}, as the system does where memory is short: learn from fewer rows, or end "
@@ -253,10 +253,10 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def _copy(stream: Any, path: Path) -> None:
-    """What a process says to its log, as long as that is not too long and there is room for it."""
-    left = 1 << 20
+    """Copy the output of a process to its log, up to a limit, and as long as there is room on the disk."""
+    remaining_characters = 1 << 20
     for line in stream:  # read to the end, or the process would wait for a reader
-        if left > 0:
+        if remaining_characters > 0:
             with suppress(OSError), path.open("a") as file:
                 file.write(line)
-        left -= len(line)
+        remaining_characters -= len(line)

@@ -1,6 +1,6 @@
-"""The process that opens model files: takes its order from standard input, and answers on standard output.
+"""The process that opens model files: it reads its order from standard input, and answers on standard output.
 
-A file may be made to fill the memory or to break what reads it; then it ends this process and no more.
+A malicious file may fill the memory or break the code that reads it; it then ends only this process.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from multikernel.app.web.learning.predicting import as_csv
 from multikernel.app.web.settings import limit_file_size, limit_memory
 from multikernel.files import write_whole
 
-_LONGEST = 400  # characters of an error of no sentence of ours
+_LONGEST = 400  # characters of an error message in a sentence
 
 
 def main() -> int:
-    """Answer one order; exit status 0, also where a sentence says why the file cannot be used."""
+    """Answer one order; exit status 0, also where the answer is a sentence about why the file cannot be used."""
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    sys.stdout = sys.stderr  # whatever else is printed is no answer
+    sys.stdout = sys.stderr  # other printed text is not the answer
     order: dict[str, Any] = json.load(sys.stdin)
     limit_memory(order["memory"])
     limit_file_size(order["file_size"])
@@ -32,12 +32,13 @@ def main() -> int:
 
 
 def answer(order: dict[str, Any]) -> dict[str, Any]:
-    """What the model of a file is or predicts, or one sentence that says why the file cannot be used, as "error".
+    """The description or the predictions of a model file, or, as "error", a sentence about why it cannot be used.
 
     Parameters
     ----------
-    order : the file as "model" and what it is called as "name"; where there is a "table", this is predicted: its rows
-        are called "rows", its "columns" stand before the predictions or not, and all go to the file "out"
+    order : the path ("model") and the name of the file ("name"); to predict a table also its path ("table"), its name
+        in sentences ("rows"), whether its columns are put before the predictions ("columns"), the number of rows in the
+        answer ("shown"), and the path of the file of all predictions ("out")
     """
     name = order["name"]
     try:
@@ -46,26 +47,26 @@ def answer(order: dict[str, Any]) -> dict[str, Any]:
         return {"error": f"{name} needs more than {order['memory'] >> 20} MB; it may be damaged."}
     except ValueError as error:
         return {"error": _sentence(error, order)}
-    except Exception as error:  # a file that was made by hand leads anywhere
+    except Exception as error:  # a malicious file can raise any error
         return {"error": f"{name} cannot be used as a model ({type(error).__name__}: {_sentence(error, order)})."}
 
 
 def _answer(order: dict[str, Any]) -> dict[str, Any]:
-    """The same, whose errors are not sentences yet."""
+    """The answer to an order; its errors may be of any type."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         opened = OpenedModel.of(Path(order["model"]))
-    messages = [_plain(str(each.message)).replace(order["model"], order["name"]) for each in warned]
+    messages = [_plain(str(warning.message)).replace(order["model"], order["name"]) for warning in warned]
     if "table" not in order:
         return opened.about() | {"messages": messages}
-    found = opened.answers(Path(order["table"]), order["rows"], order["columns"])
-    write_whole(Path(order["out"]), as_csv(found.frame).encode())
+    predictions = opened.answers(Path(order["table"]), order["rows"], order["columns"])
+    write_whole(Path(order["out"]), as_csv(predictions.frame).encode())
     return {
-        "names": list(map(str, found.frame.columns)),
-        "rows": found.frame.head(order["shown"]).to_numpy(dtype=object).tolist(),
-        "count": len(found.frame),
-        "messages": [*messages, *found.messages],
-        "tests": found.tests,
+        "names": list(map(str, predictions.frame.columns)),
+        "rows": predictions.frame.head(order["shown"]).to_numpy(dtype=object).tolist(),
+        "count": len(predictions.frame),
+        "messages": [*messages, *predictions.messages],
+        "tests": predictions.tests,
     }
 
 

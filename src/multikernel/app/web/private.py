@@ -1,4 +1,4 @@
-"""Files and folders that only the user who runs the application can read, whatever the umask and their mode before."""
+"""Files and folders that only the user of the application can read, whatever the umask and their previous mode."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ UMASK = 0o077  # of the processes that read files and learn
 
 
 def private_folder(folder: Path) -> Path:
-    """A folder of this user alone, made where it is not there; OSError in a sentence where it is another user's.
+    """A folder that only this user can read, created if needed; OSError where it belongs to another user.
 
     Parameters
     ----------
     folder : its path
     """
-    for above in reversed(folder.parents):  # whose mode decides, too, who may put another folder in the place of ours
+    for above in reversed(folder.parents):  # their modes decide who can replace the folder by another one
         if not above.exists():
             above.mkdir(exist_ok=True, mode=0o700)
     folder.mkdir(exist_ok=True, mode=0o700)
@@ -26,35 +26,35 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def private_file(path: Path, *, new: bool = False) -> None:
-    """A file of this user alone, made where it is not there.
+def private_file(path: Path, *, recreate: bool = False) -> None:
+    """Create a file that only this user can read, or restrict an existing file.
 
     Parameters
     ----------
     path : the file
-    new : whether one that is there is deleted first, so that who has it open reads nothing of what is written
+    recreate : whether an existing file is deleted first, so that a process that has it open cannot read the new one
     """
-    if new:
+    if recreate:
         path.unlink(missing_ok=True)
     flags = os.O_CREAT | os.O_WRONLY
-    if new:
+    if recreate:
         flags |= os.O_EXCL
     os.close(os.open(path, flags, 0o600))
     _restrict(path, 0o600)
 
 
 def restrict_tree(folder: Path) -> None:
-    """The same for all that lies in a folder, as files of earlier versions of the application do.
+    """Restrict all files and folders inside a folder, such as those of earlier versions of the application.
 
     Parameters
     ----------
     folder : its path
     """
-    for where, folders, files in os.walk(folder):  # does not follow links
+    for parent, folders, files in os.walk(folder):  # does not follow links
         for name in folders:
-            _restrict(Path(where) / name, 0o700)
+            _restrict(Path(parent) / name, 0o700)
         for name in files:
-            _restrict(Path(where) / name, 0o600)
+            _restrict(Path(parent) / name, 0o600)
 
 
 def _restrict(path: Path, mode: int) -> None:
@@ -72,12 +72,12 @@ def _restrict(path: Path, mode: int) -> None:
 
 
 @contextmanager
-def held_alone(path: Path) -> Iterator[bool]:
-    """Hold a file until the end, or until the process ends in whatever way; gives whether no other process holds it.
+def exclusive_lock(path: Path) -> Iterator[bool]:
+    """Lock a file until the context or the process ends; yields False where another process has the lock.
 
     Parameters
     ----------
-    path : the file, made where it is not there
+    path : the file, created if needed
     """
     try:
         import fcntl
@@ -85,10 +85,10 @@ def held_alone(path: Path) -> Iterator[bool]:
         yield True
         return
     private_file(path)
-    alone = True
+    exclusive = True
     with path.open("rb") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:  # others mean that a file system has no locks
-            alone = error.errno != errno.EWOULDBLOCK
-        yield alone
+        except OSError as error:  # other errors mean that the file system has no locks
+            exclusive = error.errno != errno.EWOULDBLOCK
+        yield exclusive

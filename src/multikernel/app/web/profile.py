@@ -1,4 +1,4 @@
-"""What a page says about each column of a table: what it holds, its gaps, and what is suspicious about it."""
+"""The description of each column of a table: its type, its missing cells, and what is suspicious about it."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from multikernel.datasets import Column, Task
 from multikernel.tables import Cells, type_of
 from multikernel.tables import Column as Typed
 
-# Columns that predict the target alone are looked for on so many rows and columns, and have such a score.
+# Columns that alone predict the target, with a score above _ALONE, are searched on so many rows and columns.
 _ROWS = 1000
 _COLUMNS = 200
 _ALONE = 0.999
 _TARGETS = ("target", "class", "label", "outcome", "y")
-_GAPS = 0.5  # share of missing cells that is worth a word
+_GAPS = 0.5  # share of missing cells from which a page mentions them
 _NUMBERS = 0.9  # share of numbers from which a column may be one of numbers
 
 
 @dataclass(frozen=True)
-class About:
-    """One column.
+class ColumnProfile:
+    """The description of a column.
 
     Parameters
     ----------
     name : str
-    kind : what its cells are
-    use : bool, whether it is learned from unless the person says otherwise
-    n, missing, distinct : int
+    kind : the type of its cells
+    use : bool, whether it is learned from by default
+    n, missing, distinct : int, the numbers of cells, of missing cells, and of different values
     examples : tuple of str, some cells
-    marks : tuple of sentences, what is suspicious
+    marks : tuple of str, sentences about what is suspicious
     """
 
     name: str
@@ -50,76 +50,78 @@ class About:
     marks: tuple[str, ...]
 
 
-def profile(table: CsvTable) -> list[About]:
-    """What each column holds; of columns with the same cells the first is used."""
-    first: dict[tuple[str, ...], str] = {}
-    found = []
+def profile(table: CsvTable) -> list[ColumnProfile]:
+    """The descriptions of all columns; of columns with the same cells, only the first is used by default."""
+    first_names: dict[tuple[str, ...], str] = {}
+    profiles = []
     for column in table.columns.values():
-        about = _about(column)
-        twin = first.setdefault(tuple(column.cells), about.name)
-        if twin != about.name and about.distinct > 1:
-            mark = f"The same cells as {twin}: it adds nothing."
-            about = replace(about, use=False, marks=(*about.marks, mark))
-        found.append(about)
-    return found
+        column_profile = _about(column)
+        first_name = first_names.setdefault(tuple(column.cells), column_profile.name)
+        if first_name != column_profile.name and column_profile.distinct > 1:
+            mark = f"The same cells as {first_name}: it adds nothing."
+            column_profile = replace(column_profile, use=False, marks=(*column_profile.marks, mark))
+        profiles.append(column_profile)
+    return profiles
 
 
-def _about(column: Column) -> About:
+def _about(column: Column) -> ColumnProfile:
     strings = as_strings(column)
-    found = type_of(column.name, Cells(column.name, "strings", strings))
+    column_type = type_of(column.name, Cells(column.name, "strings", strings))
     counts = Counter(cell for cell in strings if cell is not None)
     n = len(strings)
-    known = counts.total()
-    readable = known > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known)
-    kind: Kind = "number" if found.type == "identifier" and readable else "category"
-    if found.type in ("number", "category", "date", "text"):
-        kind = found.type
-    marks = _marks(found, n, known, len(counts))
+    known_count = counts.total()
+    readable = known_count > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known_count)
+    kind: Kind = "number" if column_type.type == "identifier" and readable else "category"
+    if column_type.type in ("number", "category", "date", "text"):
+        kind = column_type.type
+    marks = _marks(column_type, n, known_count, len(counts))
     examples = tuple(cell for cell, _ in counts.most_common(3))
-    use = found.used and not column.name.startswith("_")
-    return About(column.name, kind, use, n, n - known, len(counts), examples, marks)
+    use = column_type.used and not column.name.startswith("_")
+    return ColumnProfile(column.name, kind, use, n, n - known_count, len(counts), examples, marks)
 
 
-def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:
+def _marks(column_type: Typed, n: int, known_count: int, distinct: int) -> tuple[str, ...]:
     """What is suspicious about a column."""
     marks = []
-    if found.type == "identifier":
+    if column_type.type == "identifier":
         marks.append("Identifier: it names its row, and nothing can be learned from it.")
-    elif found.type == "empty" and distinct:
+    elif column_type.type == "empty" and distinct:
         marks.append("Constant: one value only, so it cannot help.")
-    elif found.type == "empty":
+    elif column_type.type == "empty":
         marks.append("Empty: no cell has a value.")
-    elif found.type == "date":
+    elif column_type.type == "date":
         marks.append("Date: learned from as the day, and the place in the year and the week.")
-    if found.strange:
-        marks.append(f"{', '.join(map(repr, found.strange[:3]))}: not a {found.type}, and counted as missing.")
-    if 0 < known < (1 - _GAPS) * n:
-        marks.append(f"{(n - known) / n:.0%} of its cells are missing.")
+    if column_type.strange:
+        marks.append(
+            f"{', '.join(map(repr, column_type.strange[:3]))}: not a {column_type.type}, and counted as missing."
+        )
+    if 0 < known_count < (1 - _GAPS) * n:
+        marks.append(f"{(n - known_count) / n:.0%} of its cells are missing.")
     return tuple(marks)
 
 
-def likely_target(columns: list[About]) -> str:
-    """The column that is called like a target, or the last that could be one."""
+def likely_target(columns: list[ColumnProfile]) -> str:
+    """The column whose name is typical of a target, else the last column that can be a target."""
     for name in _TARGETS:
         for about in columns:
             if about.name.lower().rpartition(": ")[2] == name and about.distinct > 1:
                 return about.name
-    able = [
+    candidates = [
         about.name for about in columns if about.use and about.distinct > 1 and about.kind in ("number", "category")
     ]
-    if able:
-        return able[-1]
+    if candidates:
+        return candidates[-1]
     return columns[-1].name
 
 
 def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
-    """Columns that predict the target alone, almost exactly."""
+    """The columns that alone predict the target almost exactly."""
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-    part = np.random.default_rng(0).permutation(len(y))[:_ROWS]
-    truth = y[part]
-    found = []
+    drawn_rows = np.random.default_rng(0).permutation(len(y))[:_ROWS]
+    truth = y[drawn_rows]
+    leaking = []
     if len(truth) < 10 or (task == "classification" and np.unique(truth, return_counts=True)[1].min() < 3):
         return []
     if task == "regression":
@@ -127,13 +129,13 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
     else:
         tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0, class_weight="balanced")
     for name, kind in list(columns.items())[:_COLUMNS]:
-        cells = pd.Series(values(table.columns[name], kind)).iloc[rows].iloc[part]
+        cells = pd.Series(values(table.columns[name], kind)).iloc[rows].iloc[drawn_rows]
         if kind == "number":
             codes = cells.to_numpy(dtype=float)
         else:
             codes = pd.factorize(cells)[0].astype(float)
         ordered = np.unique(np.where(np.isnan(codes), -np.inf, codes), return_inverse=True)[1]
-        x = ordered.astype(float)[:, None]  # trees see the order alone, and round numbers to single precision
+        x = ordered.astype(float)[:, None]  # trees use only the order, and round numbers to single precision
         if len(np.unique(x)) < 2 or (kind != "number" and len(np.unique(x)) > len(x) / 3):
             continue
         score = "balanced_accuracy" if task == "classification" else "r2"
@@ -141,8 +143,8 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
         if task == "regression":
             reached = max(reached, _monotone(x[:, 0], truth))
         if reached > _ALONE:
-            found.append(name)
-    return found
+            leaking.append(name)
+    return leaking
 
 
 def _monotone(x: Any, y: Any) -> float:

@@ -1,6 +1,6 @@
-"""The process that reads files: takes its order from standard input, and leaves one table of plain cells.
+"""The process that reads files: it reads its order from standard input, and writes one table of plain cells.
 
-A file may be made to break the library that reads it, or to fill the memory; then it ends this process and no more.
+A malicious file may break the library that reads it, or fill the memory; it then ends only this process.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any
 import multikernel.app.tables.table  # noqa: F401  # with its libraries, before memory is limited
 from multikernel.app.web.settings import Settings, limit_file_size, limit_memory
 from multikernel.app.web.uploads import Upload, read, write_table
-from multikernel.app.web.views import UploadedPart, ViewsOfModel, joined, joined_as
+from multikernel.app.web.views import UploadedFile, ViewsOfModel, join_by_model, join_files
 
 
 def main() -> int:
-    """Read by one order; exit status 0, also where a sentence says why the files cannot be read."""
+    """Execute one order; exit status 0, also where the answer is a sentence about why the files cannot be read."""
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "w")
-    sys.stdout = sys.stderr  # whatever else is printed is no answer
+    sys.stdout = sys.stderr  # other printed text is not the answer
     order: dict[str, Any] = json.load(sys.stdin)
     settings = replace(Settings(Path(order["folder"])), **order["limits"])
     limit_memory(settings.read_memory)
@@ -39,42 +39,44 @@ def main() -> int:
 
 
 def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
-    """The table is written to the folder; what there is to say of it."""
+    """Write the table to the folder; returns the fields of ``LoadedTable``."""
     folder = Path(order["folder"])
     written = order.get("written", {})
     sheet = order.get("sheet", "")
-    parts = [_part(each, sheet, written, folder, settings) for each in order["files"]] or [_named(order["set"])]
+    files = [_uploaded_file(file, sheet, written, folder, settings) for file in order["files"]] or [
+        _named(order["set"])
+    ]
     if order.get("model"):
-        found = joined_as(ViewsOfModel(**order["model"]), parts)
+        table = join_by_model(ViewsOfModel(**order["model"]), files)
     else:
-        found = joined(parts, order["key"])
-    columns = found.columns
+        table = join_files(files, order["key"])
+    columns = table.columns
     settings.check_columns(len(columns))
     n = len(next(iter(columns.values())))
     if n > settings.most_rows:
         raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most.")
     write_table(folder / "table.csv", columns)
-    name = " + ".join(part.name for part in parts)[:80]
+    name = " + ".join(file.name for file in files)[:80]
     return {
         "name": name,
         "n_rows": n,
         "n_columns": len(columns),
-        "views": found.views,
-        "note": found.note,
-        "match": found.match,
-        "written": found.written,
+        "views": table.views,
+        "note": table.note,
+        "match": table.match,
+        "written": table.written,
     }
 
 
-def _part(
-    each: dict[str, str], sheet: str, written: dict[str, list[str]], folder: Path, settings: Settings
-) -> UploadedPart:
-    with open(each["path"], "rb") as content:
-        return read(Upload(each["name"], content, sheet), folder, settings, written)
+def _uploaded_file(
+    file: dict[str, str], sheet: str, written: dict[str, list[str]], folder: Path, settings: Settings
+) -> UploadedFile:
+    with open(file["path"], "rb") as content:
+        return read(Upload(file["name"], content, sheet), folder, settings, written)
 
 
-def _named(name: str) -> UploadedPart:
-    """A set that is found by its name."""
+def _named(name: str) -> UploadedFile:
+    """A named data set of ``multikernel.datasets``."""
     from multikernel.datasets import load
 
     data = load(name)
@@ -83,7 +85,7 @@ def _named(name: str) -> UploadedPart:
     else:
         X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
         columns = {str(n): [repr(float(v)) for v in X[:, j]] for j, n in enumerate(data.feature_names)}
-    return UploadedPart(name, columns | {"target": [str(value) for value in data.y.tolist()]})
+    return UploadedFile(name, columns | {"target": [str(value) for value in data.y.tolist()]})
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Files and named sets as one table, read by a process of its own with limits of memory and of time."""
+"""Files and named data sets as one table, read by a separate process with limits of memory and time."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from multikernel.app.web.views import ViewsOfModel
 
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.reader"]
 _LIMITS = ("unpacked_limit", "most_columns", "most_rows", "most_cells", "read_memory")
-_WORDS = 300  # characters of the last words of a process that broke
-_PLACES = threading.BoundedSemaphore(2)  # processes that read files at a time
+_WORDS = 300  # characters of the error output of a broken process in a sentence
+_SLOTS = threading.BoundedSemaphore(2)  # processes that read files at the same time
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """A table that was read; its cells are in ``table.csv`` of the folder.
+class LoadedTable:
+    """A loaded table; its cells are in ``table.csv`` of the folder.
 
     Parameters
     ----------
     name : str, of the file or the files
     n_rows, n_columns : int
-    views : dict from views to their columns; empty where there is one
-    note : str, what was unusual
-    match : dict, how the rows of several files were matched, with the samples that some file lacks
-    written : dict from columns of numbers to the mark before decimals and the unit
+    views : dict from views to their columns; empty where there is a single view
+    note : str, remarks about the files
+    match : dict, how the rows of several files were matched, with the samples that are missing in some file
+    written : dict from columns of numbers to the decimal mark and the unit
     """
 
     name: str
@@ -49,7 +49,7 @@ class Loaded:
     written: dict[str, list[str]]
 
 
-def uploaded(
+def load_uploads(
     files: Sequence[UploadFile],
     key: str,
     folder: Path,
@@ -57,28 +57,30 @@ def uploaded(
     model: ViewsOfModel | None = None,
     written: Mapping[str, Sequence[str]] | None = None,
     sheet: str = "",
-) -> Loaded:
-    """One or several files, matched by a column; ValueError in a sentence where they cannot be read.
+) -> LoadedTable:
+    """Load one or several files, matched by a column; ValueError where they cannot be read.
 
     Parameters
     ----------
-    files : as they came
-    key : the column that names the rows of several; "" to find it
-    folder : where the table is left
+    files : the uploaded files
+    key : the column that names the rows of several files; "" to find it
+    folder : the folder of the table
     settings : the limits
-    model : the views of a model, whose new samples these are to be
-    written : how the numbers of its columns were written in training
+    model : the views of the model whose new samples the files contain
+    written : how the numbers of the model's columns were written in training
     sheet : which sheet of Excel files to read; "" for the first with content
     """
     paths = [folder / f"upload-{k}" for k in range(len(files))]
     try:
-        for path, each in zip(paths, files, strict=True):
+        for path, file in zip(paths, files, strict=True):
             private_file(path)
-            with path.open("wb") as kept:
-                shutil.copyfileobj(each.file, kept)
-        given = [{"name": each.filename or "", "path": str(path)} for each, path in zip(files, paths, strict=True)]
+            with path.open("wb") as target:
+                shutil.copyfileobj(file.file, target)
+        file_orders = [
+            {"name": file.filename or "", "path": str(path)} for file, path in zip(files, paths, strict=True)
+        ]
         order = {
-            "files": given,
+            "files": file_orders,
             "key": key,
             "model": None if model is None else asdict(model),
             "written": written or {},
@@ -90,42 +92,42 @@ def uploaded(
             path.unlink(missing_ok=True)
 
 
-def opened(path: Path, folder: Path, settings: Settings) -> Loaded:
-    """A file of this machine."""
+def _load_file(path: Path, folder: Path, settings: Settings) -> LoadedTable:
+    """Load a file of this computer."""
     return _read({"files": [{"name": path.name, "path": str(path)}], "key": ""}, folder, settings)
 
 
-def named(name: str, folder: Path, settings: Settings) -> Loaded:
-    """A set that ``multikernel.datasets`` knows by this name."""
+def _load_included(name: str, folder: Path, settings: Settings) -> LoadedTable:
+    """Load a data set of ``multikernel.datasets`` by its name."""
     return _read({"files": [], "key": "", "set": name}, folder, settings)
 
 
-def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
+def _read(order: dict[str, Any], folder: Path, settings: Settings) -> LoadedTable:
     limits = {name: getattr(settings, name) for name in _LIMITS}
-    answer = asked(_COMMAND, order | {"folder": str(folder), "limits": limits}, settings)
-    return Loaded(**answer)
+    answer = answer_of_process(_COMMAND, order | {"folder": str(folder), "limits": limits}, settings)
+    return LoadedTable(**answer)
 
 
-def asked(
+def answer_of_process(
     command: Sequence[str],
     order: Mapping[str, Any],
     settings: Settings,
     instead: str = "write it again, as CSV for instance",
 ) -> dict[str, Any]:
-    """What a process that opens a person's files answers.
+    """The answer of a process that opens files of a person.
 
     Parameters
     ----------
-    command : that starts it
-    order : what it is to do
+    command : the command of the process
+    order : the order, which the process reads as JSON
     settings : the limit of time
-    instead : what to do where a file breaks the process
+    instead : what the person can do where a file breaks the process
 
     Raises
     ------
-    ValueError : in a sentence, where it refuses, breaks, or takes too long
+    ValueError : where the process refuses the file, breaks, or takes too long
     """
-    with _place(settings.read_seconds):
+    with _reading_slot(settings.read_seconds):
         try:
             ended = subprocess.run(
                 command,
@@ -145,10 +147,10 @@ def asked(
             how = f"signal {-ended.returncode}"
         else:
             how = f"status {ended.returncode}"
-        last = " ".join(ended.stderr.split())[-_WORDS:]
+        error_output = " ".join(ended.stderr.split())[-_WORDS:]
         raise ValueError(
             f"The file broke the program that reads it ({how}); {instead}."
-            + (f" Its last words: {last}" if last else "")
+            + (f" Its last words: {error_output}" if error_output else "")
         )
     answer: dict[str, Any] = json.loads(ended.stdout)
     if "error" in answer:
@@ -157,13 +159,13 @@ def asked(
 
 
 @contextmanager
-def _place(seconds: float) -> Iterator[None]:
-    if not _PLACES.acquire(timeout=seconds):
+def _reading_slot(seconds: float) -> Iterator[None]:
+    if not _SLOTS.acquire(timeout=seconds):
         raise ValueError("Other files are being read at the moment; try again in a minute.")
     try:
         yield
     finally:
-        _PLACES.release()
+        _SLOTS.release()
 
 
 BUNDLED = {
@@ -173,11 +175,11 @@ BUNDLED = {
     "diabetes": "How far goes the disease in a year? 442 patients, 10 measurements",
     "digits": "Which digit was written? 1797 pictures of 8 x 8 points",
 }
-_WHOLE = ".csv.gz"  # files that are read as they are, with their categories and missing cells
+_WHOLE = ".csv.gz"  # files that are read as uploads are, with their categories and missing cells
 
 
-def own_sets(settings: Settings) -> tuple[dict[str, str], str]:
-    """The sets of the directory by name, with a line about each, and what is wrong with the directory."""
+def sets_of_directory(settings: Settings) -> tuple[dict[str, str], str]:
+    """The data sets of the directory, as a dict from names to descriptions, and the problem with the directory."""
     if not os.environ.get("MULTIKERNEL_DATA"):
         return {}, ""
     from multikernel.datasets import DataDirectory  # takes a while to import
@@ -186,23 +188,23 @@ def own_sets(settings: Settings) -> tuple[dict[str, str], str]:
         directory = DataDirectory.find(None)
     except (ValueError, OSError) as error:
         return {}, str(error)
-    found = {}
+    descriptions = {}
     for name, source in (directory.sources if directory else {}).items():
         fits = (source.n or 0) <= settings.most_rows and (source.d or 0) < settings.most_columns
         if fits and all(file.path.is_file() for file in source.files):
             words = [{"classification": "classes", "regression": "numbers"}.get(source.task or "", "")]
             words += [f"{source.n} rows"] if source.n else []
             words += [f"{source.d} columns"] if source.d else []
-            found[name] = ", ".join(filter(None, words))
-    return found, ""
+            descriptions[name] = ", ".join(filter(None, words))
+    return descriptions, ""
 
 
-def of_name(name: str, folder: Path, settings: Settings) -> Loaded:
-    """One of these sets; ValueError where it cannot be read."""
+def load_by_name(name: str, folder: Path, settings: Settings) -> LoadedTable:
+    """Load a data set of the directory or of ``BUNDLED``; ValueError where it cannot be read."""
     from multikernel.datasets import DataDirectory
 
     directory = DataDirectory.find(None)
     source = directory.sources.get(name) if directory else None
     if source is not None and len(source.files) == 1 and source.files[0].path.name.endswith(_WHOLE):
-        return replace(opened(source.files[0].path, folder, settings), name=name)
-    return named(name, folder, settings)
+        return replace(_load_file(source.files[0].path, folder, settings), name=name)
+    return _load_included(name, folder, settings)

@@ -1,11 +1,11 @@
-"""Who may ask, and for how much: keys, hosts, origins, tokens, sizes, and what a page may do in the browser.
+"""Which requests are answered: keys, hosts, origins, tokens, sizes, and what a page may do in the browser.
 
-Other users of this machine can send requests to it as well. So the address that is opened and printed holds a key;
-who comes with it gets a cookie, and without the cookie nothing is answered.
+Other users of this computer can send requests to the server as well. Therefore the address that is opened and printed
+contains a key; a browser that sends the key gets a cookie, and requests without this cookie are refused.
 
-A page of another site can send requests to this machine, and a name of another site can be made to point here. So a
-request must name a host that is known, come from a page of that host where it says from where it comes, and carry a
-token that only our pages hold where it changes something.
+A page of another site can send requests to this server, and the name of another site can be made to point to this
+computer. Therefore a request must name a known host; where it has an origin, this must be a page of the same host; and
+where it changes something, it must carry a token that only the pages of this server contain.
 """
 
 from __future__ import annotations
@@ -44,45 +44,45 @@ _HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
 }
 
-# Without a copy of its own the back button cannot come back to a page that answers a form, and asks whether to send it
-# again; nobody else gets this copy.
+# The browser keeps a private copy of a page that answers a form: without it, the back button would ask whether to send
+# the form again.
 _FORM_ANSWER = "private, no-cache"
 
 
 @dataclass(frozen=True)
 class Tokens:
-    """What a page carries and another site cannot know, and what a browser has that came with the key.
+    """The secrets of the server: its key, the tokens of forms, and the cookies of sessions.
 
     Parameters
     ----------
-    key : str, that of the address which is opened and printed; it signs sessions, so a server that is started again
-        with the same key knows them
+    key : str, part of the address that is opened and printed; it signs sessions, so that they remain valid for a server
+        that is started again with the same key
     """
 
     key: str = field(default_factory=lambda: secrets.token_urlsafe(32))
 
     def opens(self, key: str) -> bool:
-        """Whether a key is that of this server."""
+        """Whether this is the key of the server."""
         return hmac.compare_digest(self.key.encode(), key.encode("utf-8", "surrogateescape"))
 
     def of(self, session: str) -> str:
-        """The token of a session."""
+        """The token of the forms of a session."""
         return self._signed("form", session)
 
     def cookie(self, session: str) -> str:
-        """What the browser of a session keeps."""
+        """The cookie of a session."""
         return f"{session}.{self._signed('cookie', session)}"
 
     def session(self, cookie: str) -> str | None:
-        """The session that a cookie is of; None where this server did not give it out."""
+        """The session of a cookie; None where the cookie is not from this server."""
         session, _, signature = cookie.partition(".")
-        known = cookie.isascii() and hmac.compare_digest(self._signed("cookie", session), signature)
-        if known:
+        valid = cookie.isascii() and hmac.compare_digest(self._signed("cookie", session), signature)
+        if valid:
             return session
         return None
 
     def check(self, session: str, token: Any) -> None:
-        """HTTPException 403 where the token is not that of the session."""
+        """HTTPException 403 where the token does not belong to the session."""
         if not (isinstance(token, str) and token.isascii() and hmac.compare_digest(self.of(session), token)):
             raise HTTPException(
                 403,
@@ -90,12 +90,14 @@ class Tokens:
                 "repeat it.",
             )
 
-    def _signed(self, what: str, session: str) -> str:
-        return hmac.new(self.key.encode("utf-8", "surrogateescape"), f"{what} {session}".encode(), sha256).hexdigest()
+    def _signed(self, purpose: str, session: str) -> str:
+        return hmac.new(
+            self.key.encode("utf-8", "surrogateescape"), f"{purpose} {session}".encode(), sha256
+        ).hexdigest()
 
 
 class Guard:
-    """Refuses requests without a session, of other sites, and too large ones, and sets the headers of every answer."""
+    """Refuses requests without a session, from other sites, and of too large size; sets the headers of all answers."""
 
     def __init__(
         self,
@@ -112,7 +114,7 @@ class Guard:
         self.locked = locked
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Answer one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -120,11 +122,11 @@ class Guard:
 
         async def answer(message: Message) -> None:
             if message["type"] == "http.response.start":
-                own = MutableHeaders(scope=message)
+                response_headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
-                    own.setdefault(name, value)
-                own.setdefault("Cache-Control", _FORM_ANSWER if scope["method"] == "POST" else "no-store")
-            with suppress(LocalProtocolError):  # to who sent no HTTP after the head, and has been told so
+                    response_headers.setdefault(name, value)
+                response_headers.setdefault("Cache-Control", _FORM_ANSWER if scope["method"] == "POST" else "no-store")
+            with suppress(LocalProtocolError):  # the client broke the protocol, and was already answered with an error
                 await send(message)
 
         refusal = _foreign(headers, self.settings) or self._entry(headers, scope) or self._oversize(headers, scope)
@@ -137,15 +139,15 @@ class Guard:
         await self.app(scope, _limited(receive, self.settings.upload_limit), answer)
 
     def _entry(self, headers: Headers, scope: Scope) -> ASGIApp | None:
-        """Names the session; what is answered to who has none, or comes with the key."""
+        """Set the session of a request; returns the answer to requests with the key, or without a session."""
         session = self.tokens.session(_cookie(headers))
-        given = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        key = dict(given).get("token")
+        query_fields = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+        key = dict(query_fields).get("token")
         if scope["method"] in ("GET", "HEAD") and key is not None and (session or self.tokens.opens(key)):
             root = self.settings.root_path
-            rest = urlencode([(name, value) for name, value in given if name != "token"])
+            remaining_query = urlencode([(name, value) for name, value in query_fields if name != "token"])
             path = scope["path"].removeprefix(root) if root else scope["path"]
-            address = f"{root}/{quote(path.lstrip('/'))}" + (f"?{rest}" if rest else "")
+            address = f"{root}/{quote(path.lstrip('/'))}" + (f"?{remaining_query}" if remaining_query else "")
             cookie = self.tokens.cookie(session or secrets.token_hex(16))
             return _let_in(address, f"{_cookie_name(headers)}={cookie}; Path={root or '/'}", headers)
         if session is None:
@@ -161,7 +163,7 @@ class Guard:
 
 
 def _foreign(headers: Headers, settings: Settings) -> ASGIApp | None:
-    """The refusal of a request to another host, or of a page of another site."""
+    """The refusal of a request to another host, or from a page of another site; None otherwise."""
     host = headers.get("host", "")
     if _name(host) not in settings.hosts:
         return PlainTextResponse(
@@ -174,10 +176,10 @@ def _foreign(headers: Headers, settings: Settings) -> ASGIApp | None:
 
 
 def _let_in(address: str, cookie: str, headers: Headers) -> Response:
-    """On to an address without the key, with a cookie.
+    """Lead the browser to the address without the key, and set the cookie.
 
-    A browser that was led here by another page, or by a file, sends no strict cookie along with a redirection; it does
-    where a page of our own leads on.
+    A browser that came from another page or from a file sends no strict cookie with a redirection; it does send the
+    cookie when a page of this server leads on, so such browsers get a page.
     """
     answer: Response
     if headers.get("sec-fetch-site", "none") in ("none", "same-origin"):
@@ -200,7 +202,7 @@ def _name(host: str) -> str:
 
 
 def _cookie_name(headers: Headers) -> str:
-    """The name of our cookie, with the port: a browser sends the cookies of all servers of a host to each of them."""
+    """The name of the cookie, with the port: a browser sends all cookies of a host to each server of this host."""
     port = headers.get("host", "").rpartition(":")[2]
     if port.isdecimal():
         return f"{_COOKIE}_{port}"
@@ -208,19 +210,19 @@ def _cookie_name(headers: Headers) -> str:
 
 
 def _cookie(headers: Headers) -> str:
-    """Our cookie of a request, "" where there is none."""
+    """The cookie of this server in a request; "" where there is none."""
     return cookie_parser(headers.get("cookie", "")).get(_cookie_name(headers), "")
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """A body that is refused once it is too large, also where its length was not given."""
-    seen = 0
+    """Refuse a body as soon as it exceeds the limit, also where its length was not declared."""
+    received = 0
 
     async def counted() -> Message:
-        nonlocal seen
+        nonlocal received
         message = await receive()
-        seen += len(message.get("body", b""))
-        if seen > limit:
+        received += len(message.get("body", b""))
+        if received > limit:
             raise HTTPException(413, _too_large(limit), headers={"Connection": "close"})
         return message
 

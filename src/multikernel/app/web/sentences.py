@@ -1,4 +1,4 @@
-"""What to see in each chart of a result, in a sentence or two."""
+"""Captions for the charts of a result: what each chart shows, in a sentence or two."""
 
 from __future__ import annotations
 
@@ -14,107 +14,110 @@ from multikernel.app.row_charts import score
 
 
 def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
-    """By the name of the chart."""
+    """The captions by the name of their chart."""
     if "worth" in result:
         return {"worth": _of_worth(result["worth"], result["measure"], result.get("less_is_better", False))}
     if "comparison" in result:
         return {"scores": _of_comparison(result)}
-    found = {
+    captions = {
         "scores": _of_scores(result, "" if "targets" in result else recipe.get("target", "")),
         "weights": _of_weights(result, recipe["method"] == "automatic"),
     }
     if result.get("scales"):
-        found["scales"] = _of_scales(result["scales"])
+        captions["scales"] = _of_scales(result["scales"])
     if result["importance"]:
-        found["importance"] = _of_importance(result)
+        captions["importance"] = _of_importance(result)
     if result["path"]:
-        found["path"] = _of_path(result["path"], result["path"].get("measure", result["measure"]))
+        captions["path"] = _of_path(result["path"], result["path"].get("measure", result["measure"]))
     if "confusion" in result:
-        found["confusion"] = _of_confusion(result)
+        captions["confusion"] = _of_confusion(result)
     if "roc" in result:
-        found["roc"] = _of_roc(result["roc"])
+        captions["roc"] = _of_roc(result["roc"])
     if "calibration" in result:
-        found["calibration"] = _of_calibration(result["calibration"])
-    for k, own in enumerate(result.get("targets", [])):
-        found[f"residuals_{k}"] = _of_residuals(own["residuals"])
+        captions["calibration"] = _of_calibration(result["calibration"])
+    for k, target_result in enumerate(result.get("targets", [])):
+        captions[f"residuals_{k}"] = _of_residuals(target_result["residuals"])
     if "residuals" in result:
-        found["residuals"] = _of_residuals(result["residuals"])
-    return found
+        captions["residuals"] = _of_residuals(result["residuals"])
+    return captions
 
 
 def _of_scores(result: Mapping[str, Any], target: str) -> str:
     measure = result["measure"]
     scores = result["scores"]
-    less = result.get("less_is_better", False)
+    less_is_better = result.get("less_is_better", False)
     values = {key: np.array(scores[key]) for key in ("own", "single", "trivial")}
-    sign = -1.0 if less else 1.0
-    own, single, trivial = (sign * each for each in values.values())  # of which more is better
-    ahead = int((own > single).sum())
-    behind = int((own < single).sum())
-    what = {"accuracy": "of the held-out rows are right", "R²": "of the held-out variance is explained"}.get(measure)
-    percent = bool(what) and (measure == "accuracy" or own.mean() > 0)
+    sign = -1.0 if less_is_better else 1.0
+    own_scores, single_scores, trivial_scores = (
+        sign * fold_scores for fold_scores in values.values()
+    )  # more is better
+    ahead = int((own_scores > single_scores).sum())
+    behind = int((own_scores < single_scores).sum())
+    phrase = {"accuracy": "of the held-out rows are right", "R²": "of the held-out variance is explained"}.get(measure)
+    percent = bool(phrase) and (measure == "accuracy" or own_scores.mean() > 0)
     if percent:
-        share = f"{own.mean():.1%} {what}"
+        share = f"{own_scores.mean():.1%} {phrase}"
     else:
-        if less and result["task"] == "regression" and target:
+        if less_is_better and result["task"] == "regression" and target:
             units = f" in the units of {target}"
         else:
             units = ""
         share = f"The {measure} is {number(float(values['own'].mean()))}{units}"
-    if own.mean() <= trivial.mean():
+    if own_scores.mean() <= trivial_scores.mean():
         verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
-    elif len(own) == 1:
+    elif len(own_scores) == 1:
         verdict = "One tuned Gaussian kernel is as good there."
         if ahead:
             verdict = "It is ahead of one tuned Gaussian kernel there."
         elif behind:
             verdict = "One tuned Gaussian kernel is ahead of it there."
-    elif (gain := own - single).mean() > gain.std(ddof=1):
+    elif (gain := own_scores - single_scores).mean() > gain.std(ddof=1):
         verdict = (
-            f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
+            f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own_scores)} folds, by more than the folds "
+            "differ."
         )
     elif -gain.mean() > gain.std(ddof=1):
         verdict = (
-            f"One tuned Gaussian kernel is ahead of it in {behind} of {len(own)} folds, by more than the folds "
+            f"One tuned Gaussian kernel is ahead of it in {behind} of {len(own_scores)} folds, by more than the folds "
             "differ: take that, or another method."
         )
     else:
         verdict = (
-            f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds; the two differ by less than the "
-            "folds do."
+            f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own_scores)} folds; the two differ by less "
+            "than the folds do."
         )
-    if len(own) == 1:
+    if len(own_scores) == 1:
         return f"{share}. There is one part only, so that how much this differs by chance is not known. {verdict}"
     if "targets" in result:
         share += f" (the mean over {len(result['targets'])} targets)"
-    spread = float(own.std(ddof=1))
+    spread = float(own_scores.std(ddof=1))
     wide = f"{spread:.1%}" if percent else number(spread)
     return f"{share}, give or take {wide} between folds. {verdict}{_of_intervals(result)}"
 
 
-def _of_worth(found: Mapping[str, Any], measure: str, less: bool) -> str:
-    ordered = sorted(found["sources"], key=lambda row: -float(row["adds"]))
-    most = ordered[0]
+def _of_worth(worth: Mapping[str, Any], measure: str, less_is_better: bool) -> str:
+    ordered = sorted(worth["sources"], key=lambda row: -float(row["adds"]))
+    strongest = ordered[0]
     parts = [
-        f"All views together reach {score(found['score'], measure)}, a constant prediction "
-        f"{score(found['constant'], measure)}."
+        f"All views together reach {score(worth['score'], measure)}, a constant prediction "
+        f"{score(worth['constant'], measure)}."
     ]
-    if most["se"] is not None and most["adds"] > 2.0 * most["se"]:
-        changes = "error grows" if less else "score falls"
-        parts.append(f"Without {most['source']} the {changes} most, by {score(most['adds'], measure)}.")
+    if strongest["se"] is not None and strongest["adds"] > 2.0 * strongest["se"]:
+        changes = "error grows" if less_is_better else "score falls"
+        parts.append(f"Without {strongest['source']} the {changes} most, by {score(strongest['adds'], measure)}.")
     little = [row["source"] for row in ordered if row["se"] is not None and row["adds"] <= 2.0 * row["se"]]
     if little:
         add = "adds" if len(little) == 1 else "add"
         parts.append(f"To the others, {_and(little)} {add} less than two standard errors.")
-    repeats = [pair for pair in found["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
+    repeats = [pair for pair in worth["pairs"] if pair["se"] is not None and pair["interaction"] < -2.0 * pair["se"]]
     if repeats:
-        first = min(repeats, key=lambda pair: float(pair["interaction"]))
-        parts.append(f"Of the pairs, {first['first']} and {first['second']} repeat each other most.")
+        strongest_pair = min(repeats, key=lambda pair: float(pair["interaction"]))
+        parts.append(f"Of the pairs, {strongest_pair['first']} and {strongest_pair['second']} repeat each other most.")
     return " ".join(parts)
 
 
 def _and(names: list[str]) -> str:
-    """Names as a sentence lists them."""
+    """Names in a list with "and"."""
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
@@ -123,7 +126,7 @@ def best_first(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Parameters
     ----------
-    result : what was found
+    result : the findings of the run
     """
     sign = 1.0 if result.get("less_is_better") else -1.0
     rows = []
@@ -134,12 +137,12 @@ def best_first(result: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _of_comparison(result: Mapping[str, Any]) -> str:
-    less = result.get("less_is_better", False)
-    sign = -1.0 if less else 1.0
+    less_is_better = result.get("less_is_better", False)
+    sign = -1.0 if less_is_better else 1.0
     rows = best_first(result)
-    first = rows[0]
-    second = rows[1]
-    apart = sign * (np.array(first["scores"]) - np.array(second["scores"]))
+    best_row = rows[0]
+    second_row = rows[1]
+    apart = sign * (np.array(best_row["scores"]) - np.array(second_row["scores"]))
     if len(apart) == 1:
         close = "on one part only, so that the order may be chance"
     elif apart.mean() <= apart.std(ddof=1):
@@ -149,13 +152,14 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
     views = ""
     if result.get("by_view"):
         learned = ", ".join(result["by_view"])
-        views = f" Each view has kernels of its own in {learned}; the others see all columns beside each other."
+        views = f" Each view has kernels of its own in {learned}; the others use the columns of all views side by side."
     if result.get("unweighted"):
         views += f" Without class weights, which they do not have: {', '.join(result['unweighted'])}."
-    best = f"{first['method'][:1].upper()}{first['method'][1:]}"
-    end = "lowest" if less else "highest"
+    best_name = f"{best_row['method'][:1].upper()}{best_row['method'][1:]}"
+    end = "lowest" if less_is_better else "highest"
     views += _of_intervals(result)
-    return f"{best} is {end} and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
+    rows_sentence = "All methods were scored on the same held-out rows."
+    return f"{best_name} is {end} and {second_row['method']} next, {close}. {rows_sentence}{views}"
 
 
 def _of_intervals(result: Mapping[str, Any]) -> str:
@@ -170,20 +174,20 @@ def _of_intervals(result: Mapping[str, Any]) -> str:
 def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
     rows = result["weights"]["rows"]
     total = sum(row["weight"] for row in rows)
-    what = "candidates" if automatic else "kernels"
+    members = "candidates" if automatic else "kernels"
     if not total:
-        return f"None of the {what} has a weight: the answer is the same for all rows."
-    used = [row for row in rows if row["weight"] > 1e-6 * rows[0]["weight"]]
-    steady = sum(row["frequency"] >= 0.99 for row in used)
+        return f"None of the {members} has a weight: the answer is the same for all rows."
+    positive = [row for row in rows if row["weight"] > 1e-6 * rows[0]["weight"]]
+    steady = sum(row["frequency"] >= 0.99 for row in positive)
     if len(rows) > 1 and rows[0]["weight"] - rows[-1]["weight"] <= 1e-9 * rows[0]["weight"]:
-        every = "Both" if len(rows) == 2 else f"All {len(rows)}"
-        return f"{every} {what} have the same weight."
-    first = f"The largest weight, {rows[0]['weight'] / total:.0%} of the sum, is that of {rows[0]['name']}."
+        quantity = "Both" if len(rows) == 2 else f"All {len(rows)}"
+        return f"{quantity} {members} have the same weight."
+    weight_sentence = f"The largest weight, {rows[0]['weight'] / total:.0%} of the sum, is that of {rows[0]['name']}."
     if rows[0].get("spread", 0.0) is None:
-        return f"{first} {len(used)} of {len(rows)} {what} take part."
+        return f"{weight_sentence} {len(positive)} of {len(rows)} {members} take part."
     return (
-        f"{first} {len(used)} of {len(rows)} {what} take part, {steady} of them in every fold; a whisker is the "
-        "deviation between folds."
+        f"{weight_sentence} {len(positive)} of {len(rows)} {members} take part, {steady} of them in every fold; a "
+        "whisker is the deviation between folds."
     )
 
 
@@ -228,8 +232,8 @@ def _of_importance(result: Mapping[str, Any]) -> str:
         tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance."
     else:
         tail = ""
-    most = f"The answer depends most on {rows[0]['name']}"
-    return f"{most}: with its cells shuffled {changes} {number(rows[0]['loss'])}.{tail}{tried}"
+    main_column = f"The answer depends most on {rows[0]['name']}"
+    return f"{main_column}: with its cells shuffled {changes} {number(rows[0]['loss'])}.{tail}{tried}"
 
 
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
@@ -240,14 +244,14 @@ def _of_path(path: Mapping[str, Any], measure: str) -> str:
     if count:
         have = "kernel has" if count == 1 else "kernels have"
         tail += f" {count:.3g} {have} weight there."
-    own = path["freedom"][path["chosen"]] if path["freedom"] else None
-    if own:
-        tail += f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely."
-    what = measure if measure == "R²" else f"The {measure}"
+    freedom = path["freedom"][path["chosen"]] if path["freedom"] else None
+    if freedom:
+        tail += f" It has {freedom:.3g} degrees of freedom; with more, it follows single rows more closely."
+    measure_phrase = measure if measure == "R²" else f"The {measure}"
     end = "lowest" if path.get("less_is_better") else "highest"
     return (
-        f"{what} is {end} at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
-        f"it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."
+        f"{measure_phrase} is {end} at {parameter} = {values[path['best']]:g}. The simplest model within one standard "
+        f"error of it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."
         f"{tail}"
     )
 
@@ -255,27 +259,27 @@ def _of_path(path: Mapping[str, Any], measure: str) -> str:
 def _of_confusion(result: Mapping[str, Any]) -> str:
     counts = np.array(result["confusion"])
     names = result["classes"]
-    off = counts - np.diag(np.diag(counts))
-    if off.any():
-        i, j = np.unravel_index(off.argmax(), off.shape)
-        rows = f"{off[i, j]} of {counted(int(counts[i].sum()), 'row')}"
-        first = f"The commonest mistake: {rows} of class {names[i]} predicted as {names[j]}."
+    mistakes = counts - np.diag(np.diag(counts))
+    if mistakes.any():
+        i, j = np.unravel_index(mistakes.argmax(), mistakes.shape)
+        rows = f"{mistakes[i, j]} of {counted(int(counts[i].sum()), 'row')}"
+        mistake_sentence = f"The commonest mistake: {rows} of class {names[i]} predicted as {names[j]}."
     else:
-        first = "No held-out row was confused with another class."
+        mistake_sentence = "No held-out row was confused with another class."
     drawn = len(drawn_classes(result["confusion"]))
     if drawn < len(counts):
         which = f" Drawn are the {drawn} of {len(counts)} classes with the most mistakes."
     else:
         which = ""
-    return f"{first} Right answers are on the diagonal.{which}"
+    return f"{mistake_sentence} Right answers are on the diagonal.{which}"
 
 
 def _of_roc(curves: list[Mapping[str, Any]]) -> str:
     if len(curves) == 1:
-        own = curves[0]
+        only_curve = curves[0]
         return (
-            f"Of a row of class {own['label']} and one of the other class, the first gets the higher value in "
-            f"{own['area']:.1%} of cases. The dashed line is guessing."
+            f"Of a row of class {only_curve['label']} and one of the other class, the first gets the higher value in "
+            f"{only_curve['area']:.1%} of cases. The dashed line is guessing."
         )
     drawn = sum(bool(curve["points"]) for curve in curves)
     worst = min(curves, key=lambda curve: float(curve["area"]))
@@ -284,30 +288,31 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
     else:
         which = ""
     if worst["area"] == 1.0:
-        first = "Each class against the others: all classes are separated without an error."
+        separation_sentence = "Each class against the others: all classes are separated without an error."
     else:
-        first = (
+        separation_sentence = (
             f"Each class against the others: {worst['label']} is hardest to separate, with an area of "
             f"{worst['area']:.3f}; the mean of all {len(curves)} is {np.mean([c['area'] for c in curves]):.3f}."
         )
-    return f"{first}{which} The dashed line is guessing."
+    return f"{separation_sentence}{which} The dashed line is guessing."
 
 
-def _of_calibration(found: Mapping[str, Any]) -> str:
+def _of_calibration(calibration: Mapping[str, Any]) -> str:
     word = "cannot be trusted"
-    if found["off"] < 0.05:
+    if calibration["off"] < 0.05:
         word = "can be trusted"
-    elif found["off"] < 0.1:
+    elif calibration["off"] < 0.1:
         word = "can be trusted roughly"
     return (
-        f"The probabilities {found['what']} {word}: on average they are off by "
-        f"{found['off']:.1%}. On the dashed line they would be exact; larger dots are more rows."
+        f"The probabilities {calibration['what']} {word}: on average they are off by "
+        f"{calibration['off']:.1%}. On the dashed line they would be exact; larger dots are more rows."
     )
 
 
-def _of_residuals(found: Mapping[str, Any]) -> str:
+def _of_residuals(residuals: Mapping[str, Any]) -> str:
     return (
-        f"A prediction is off by {number(found['mean_error'])} on average (root mean square {number(found['rmse'])}, "
-        f"where the target itself varies by {number(found['spread'])}). In the band, ±{number(found['width'])}, are "
-        f"{found['covered']:.0%} of the held-out rows: take it as the interval of a new prediction."
+        f"A prediction is off by {number(residuals['mean_error'])} on average (root mean square "
+        f"{number(residuals['rmse'])}, where the target itself varies by {number(residuals['spread'])}). In the band, "
+        f"±{number(residuals['width'])}, are {residuals['covered']:.0%} of the held-out rows: take it as the interval "
+        "of a new prediction."
     )

@@ -1,4 +1,4 @@
-"""The application as a Starlette app, and its server on this machine."""
+"""The application as a Starlette app, and its server on this computer."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from multikernel.app.web.connections import MOST_WAITING, few_waiting
+from multikernel.app.web.connections import MOST_WAITING, limit_waiting
 from multikernel.app.web.jobs import FIRST_PAGE, RunQueue
 from multikernel.app.web.pages import data, errors, explore, learn, models, predict, result, runs, take_home
-from multikernel.app.web.private import held_alone, private_file, private_folder
+from multikernel.app.web.private import exclusive_lock, private_file, private_folder
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.site import Site, environment, page_of, posted
+from multikernel.app.web.site import Site, environment, form_endpoint, page_endpoint
 from multikernel.app.web.store import Store
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 _SHORTEST_KEY = 20  # characters of a key that a person chose: 95 bits, where they are letters and digits
 _TAKES_FORMS = "This address takes what a form sends, and is no page to look at; begin at the data."
 _LOST = "A file of this page is no longer there; delete what it belongs to, and do it again."
-_WRITING = (OSError, sqlite3.OperationalError)  # what a full disk gives
+_WRITING = (OSError, sqlite3.OperationalError)  # raised on a full disk
 _TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large", 507: "No room"}
 
 
@@ -48,13 +48,13 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
 
     Parameters
     ----------
-    settings : how it is started
-    tokens : with the key by which it is entered; None for a new one
+    settings : the settings of the application
+    tokens : the tokens with the key of the address; None for a new key
     """
     store = Store(settings)
     jobs = RunQueue(store, settings)
-    known = tokens or Tokens()
-    site = Site(settings, store, jobs, known, environment(settings))
+    session_tokens = tokens or Tokens()
+    site = Site(settings, store, jobs, session_tokens, environment(settings))
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
@@ -67,10 +67,10 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
 
     app = Starlette(
         routes=_routes(),
-        middleware=[Middleware(Guard, settings=settings, tokens=known, page=_refusal, locked=_locked)],
+        middleware=[Middleware(Guard, settings=settings, tokens=session_tokens, page=_refusal, locked=_locked)],
         exception_handlers={
             HTTPException: _refused,
-            ClientDisconnect: _left,
+            ClientDisconnect: _disconnected,
             ValueError: _wrong,
             Exception: _broken,
             **dict.fromkeys(_WRITING, _unwritten),
@@ -83,97 +83,97 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
 
 
 def end_streams_with(app: Starlette, server: uvicorn.Server) -> None:
-    """Pages that follow a run are let go once their server ends, which waits for them otherwise.
+    """End the streams of pages that follow a run when their server ends, which would wait for them otherwise.
 
     Parameters
     ----------
-    app : of ``create_app``
-    server : that serves it
+    app : the result of ``create_app``
+    server : its server
     """
     app.state.ending = lambda: server.should_exit
 
 
 def _routes() -> list[Route | Mount]:
     static = StaticFiles(directory=str(files("multikernel.app.web") / "static"))
-    one = "/data/{dataset}"
-    own = "/runs/{run}"
+    dataset = "/data/{dataset}"
+    run = "/runs/{run}"
     model = "/models/{model}"
 
     def post(path: str, handler: object, changes: bool = True) -> Route:
-        return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
+        return Route(path, form_endpoint(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
 
     return [
-        Route("/", page_of(data.start)),
+        Route("/", page_endpoint(data.start)),
         post("/data", data.upload),
         post("/data/known", data.known),
-        Route(one, page_of(data.look)),
-        post(f"{one}/learn", learn.start),
-        post(f"{one}/choose", data.choose),
-        post(f"{one}/settings", learn.from_file),
-        post(f"{one}/rename", data.rename),
-        post(f"{one}/delete", data.delete),
-        Route(f"{one}/method", page_of(learn.choose)),
-        post(f"{one}/method/form", learn.another, changes=False),
-        post(f"{one}/method", learn.by_method),
+        Route(dataset, page_endpoint(data.look)),
+        post(f"{dataset}/learn", learn.start),
+        post(f"{dataset}/choose", data.choose),
+        post(f"{dataset}/settings", learn.from_file),
+        post(f"{dataset}/rename", data.rename),
+        post(f"{dataset}/delete", data.delete),
+        Route(f"{dataset}/method", page_endpoint(learn.choose)),
+        post(f"{dataset}/method/form", learn.another, changes=False),
+        post(f"{dataset}/method", learn.by_method),
         post("/models", models.load),
-        Route(model, page_of(models.look)),
+        Route(model, page_endpoint(models.look)),
         post(f"{model}/predict", models.predict, changes=False),
         post(f"{model}/rename", models.rename),
         post(f"{model}/delete", models.delete),
-        Route("/runs", page_of(runs.index)),
-        Route("/runs/compare", page_of(runs.compare)),
-        Route("/runs/delete", page_of(runs.delete_asked)),
+        Route("/runs", page_endpoint(runs.index)),
+        Route("/runs/compare", page_endpoint(runs.compare)),
+        Route("/runs/delete", page_endpoint(runs.delete_asked)),
         post("/runs/delete", runs.delete_several),
-        Route(own, page_of(result.look)),
-        Route(f"{own}/events", runs.events),
-        post(f"{own}/stop", runs.stop),
-        post(f"{own}/again", runs.again),
-        post(f"{own}/worth", learn.worth),
-        post(f"{own}/rename", runs.rename),
-        post(f"{own}/note", runs.note),
-        post(f"{own}/delete", runs.delete),
-        Route(f"{own}/rows", page_of(errors.look)),
-        Route(f"{own}/columns", page_of(explore.columns)),
-        Route(f"{own}/columns.svg", page_of(explore.columns_file)),
-        Route(f"{own}/map", page_of(explore.mapped)),
-        Route(f"{own}/map.svg", page_of(explore.map_file)),
-        Route(f"{own}/kernels", page_of(explore.kernels)),
-        Route(f"{own}/kernels.svg", page_of(explore.kernels_file)),
-        Route(f"{own}/sample", page_of(predict.sample)),
-        post(f"{own}/predict", predict.table, changes=False),
-        post(f"{own}/predict-one", predict.one, changes=False),
-        Route(f"{own}/charts/{{name}}.svg", page_of(take_home.chart)),
-        Route(f"{own}/files/{{name}}", page_of(take_home.file)),
+        Route(run, page_endpoint(result.look)),
+        Route(f"{run}/events", runs.events),
+        post(f"{run}/stop", runs.stop),
+        post(f"{run}/again", runs.again),
+        post(f"{run}/worth", learn.worth),
+        post(f"{run}/rename", runs.rename),
+        post(f"{run}/note", runs.note),
+        post(f"{run}/delete", runs.delete),
+        Route(f"{run}/rows", page_endpoint(errors.look)),
+        Route(f"{run}/columns", page_endpoint(explore.columns)),
+        Route(f"{run}/columns.svg", page_endpoint(explore.columns_file)),
+        Route(f"{run}/map", page_endpoint(explore.map_page)),
+        Route(f"{run}/map.svg", page_endpoint(explore.map_file)),
+        Route(f"{run}/kernels", page_endpoint(explore.kernels)),
+        Route(f"{run}/kernels.svg", page_endpoint(explore.kernels_file)),
+        Route(f"{run}/sample", page_endpoint(predict.sample)),
+        post(f"{run}/predict", predict.table, changes=False),
+        post(f"{run}/predict-one", predict.one, changes=False),
+        Route(f"{run}/charts/{{name}}.svg", page_endpoint(take_home.chart)),
+        Route(f"{run}/files/{{name}}", page_endpoint(take_home.file)),
         Mount("/static", static),
     ]
 
 
 def _load_libraries() -> None:
-    """What the first page does not need, and the others do."""
+    """Import the libraries that all pages except the first need."""
     from multikernel.app.web import profile  # noqa: F401
 
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentence = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
-    if sentence == "Not Found":  # there is no sentence of our own
+    if sentence == "Not Found":  # the default sentence of Starlette
         sentence = "There is no page at this address; begin at the data."
     return _page(request, error.status_code, sentence, dict(error.headers or {}))
 
 
 def _refusal(scope: Scope, status: int, sentence: str) -> Response:
-    """A page that refuses a request before anything of it is read."""
+    """A page that refuses a request before its body is read."""
     return _page(Request(scope), status, sentence, {"Connection": "close"})
 
 
 def _locked(scope: Scope) -> Response:
-    """The page for who has no session; it needs no other file."""
+    """The page for requests without a session; it needs no other file."""
     site: Site = scope["app"].state.site
     return HTMLResponse(site.templates.get_template("locked.html").render(), 403, {"Connection": "close"})
 
 
-async def _left(request: Request, error: Exception) -> Response:
-    """To who closed the page while sending a form; nobody reads it."""
+async def _disconnected(request: Request, error: Exception) -> Response:
+    """The answer where a browser disconnected while it sent a form; nobody reads it."""
     return Response(status_code=400)
 
 
@@ -193,11 +193,11 @@ async def _broken(request: Request, error: Exception) -> Response:
 
 
 def _deleted_by(request: Request) -> str:
-    """The address that deletes the data set, the run or the model whose own page this is; "" on other pages."""
+    """The address that deletes the data set, run or model of this page; "" on other pages."""
     site: Site = request.app.state.site
     path: str = request.url.path.removeprefix(site.settings.root_path)
-    own = len(request.path_params) == 1 and path.count("/") == 2
-    if own and not site.settings.read_only:
+    is_item_page = len(request.path_params) == 1 and path.count("/") == 2
+    if is_item_page and not site.settings.read_only:
         return site.url(f"{path}/delete")
     return ""
 
@@ -205,14 +205,14 @@ def _deleted_by(request: Request) -> str:
 def _page(
     request: Request, status: int, sentence: str, headers: dict[str, str] | None = None, delete: str = ""
 ) -> Response:
-    if "session_name" not in request.scope:  # what was sent broke off before it was looked at
+    if "session_name" not in request.scope:  # the request ended before its session was checked
         return _locked(request.scope)
     site: Site = request.app.state.site
     title = _TITLES.get(status, "That did not work")
-    before = urlsplit(request.headers.get("referer", ""))
-    ours = status in (400, 413) and before.netloc == request.headers.get("host", "")
-    if ours and before.path[:2] not in ("", "//"):
-        back = f"{before.path}?{before.query}".rstrip("?")
+    referer = urlsplit(request.headers.get("referer", ""))
+    from_this_site = status in (400, 413) and referer.netloc == request.headers.get("host", "")
+    if from_this_site and referer.path[:2] not in ("", "//"):
+        back = f"{referer.path}?{referer.query}".rstrip("?")
     else:
         back = ""
     answer = site.page(request, "error.html", status, title=title, said=sentence, back=back, delete=delete)
@@ -225,16 +225,16 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
 
     Parameters
     ----------
-    settings : how it is started
-    port : int, 0 for a free one
-    browser : bool, whether the first page is opened
-    report : called with the address, which holds the key
-    key : str, by which it is entered; "" for a new one
+    settings : the settings of the application
+    port : int, 0 for a free port
+    browser : bool, whether the first page is opened in the browser
+    report : called with a line about the address, which contains the key
+    key : str, the key of the address; "" for a new key
 
     Raises
     ------
-    ValueError : where the key is one that can be guessed
-    OSError : where another program has the port or the folder, or the folder is another user's
+    ValueError : where the key is so short that it can be guessed
+    OSError : where another program uses the port or the folder, or the folder belongs to another user
     """
     import uvicorn
 
@@ -256,7 +256,7 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
         server = uvicorn.Server(
             uvicorn.Config(
                 application,
-                http=few_waiting(),  # type: ignore[arg-type]
+                http=limit_waiting(),  # type: ignore[arg-type]
                 backlog=MOST_WAITING,
                 log_level="warning",
                 access_log=False,
@@ -267,34 +267,34 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
         report(f"multikernel is at {address}  (Ctrl-C ends it; who has this address can use it)")
         if browser:
             stack.enter_context(_opened(address, settings.home))
-        stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # which is how a person ends it
+        stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # by which a person ends the server
         server.run(sockets=[listener])
 
 
 @contextlib.contextmanager
 def _only_server_of(home: Path) -> Iterator[None]:
-    """No other server that changes the folder meanwhile, whose runs would be taken for those of a server that ended."""
-    with held_alone(private_folder(home) / "lock") as alone:
-        if not alone:
+    """Lock the folder: two servers would take each other's runs for those of a server that has ended."""
+    with exclusive_lock(private_folder(home) / "lock") as exclusive:
+        if not exclusive:
             raise OSError(f"another server uses {home}; use that one, end it, or give another folder by --home")
         yield
 
 
 @contextlib.contextmanager
 def _opened(address: str, home: Path) -> Iterator[None]:
-    """The address in the browser, led there by a file: other users see the commands that are run, and so an address."""
-    leads = home / f"open-{secrets.token_hex(4)}.html"
-    private_file(leads, new=True)
-    leads.write_text(
+    """Open the address in the browser by a file that leads to it: other users can see the arguments of commands."""
+    redirect = home / f"open-{secrets.token_hex(4)}.html"
+    private_file(redirect, recreate=True)
+    redirect.write_text(
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>multikernel</title>'
         f'<meta http-equiv="refresh" content="0; url={escape(address)}"></head>'
         f'<body><p><a href="{escape(address)}">Open multikernel</a></p></body></html>',
         encoding="utf-8",
     )
-    opens = threading.Timer(0.3, webbrowser.open, [leads.as_uri()])
-    opens.start()
+    timer = threading.Timer(0.3, webbrowser.open, [redirect.as_uri()])
+    timer.start()
     try:
         yield
     finally:
-        opens.cancel()
-        leads.unlink(missing_ok=True)
+        timer.cancel()
+        redirect.unlink(missing_ok=True)

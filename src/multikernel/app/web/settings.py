@@ -1,4 +1,4 @@
-"""What the application may do, and where it keeps things."""
+"""The settings of the application: its folder and its limits."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ MEGABYTE = 1 << 20
 
 @dataclass(frozen=True)
 class Settings:
-    """How the application was started.
+    """The settings with which the application was started.
 
     Parameters
     ----------
     home : Path, the folder of the data sets, the runs and their list
     hosts : tuple of str, the host names under which it is served, without ports
-    root_path : str, what stands before its addresses behind a proxy, such as "/kernels"
+    root_path : str, the prefix of its addresses behind a proxy, such as "/kernels"
     read_only : bool, whether nothing can be changed
     upload_limit : int, bytes of a request
-    unpacked_limit : int, bytes of a table once it is unpacked
-    most_columns, most_rows : int, of a table
-    most_cells : int, of a sheet of Excel
-    read_seconds : float, after which the reading of a file is given up
-    read_memory : int, bytes that it may take
+    unpacked_limit : int, bytes of an unpacked table
+    most_columns, most_rows : int, limits of a table
+    most_cells : int, the limit of a sheet of Excel
+    read_seconds : float, after which the reading of a file is ended
+    read_memory : int, bytes that the reading of a file may take
     run_seconds : float, after which a run is ended
     run_memory : int, bytes that a run may take
     ready : bool, whether a process that has loaded its libraries waits for the next run
@@ -74,12 +74,12 @@ class Settings:
 
     @property
     def models(self) -> Path:
-        """The folder of the models that came as files."""
+        """The folder of the uploaded models."""
         return self.home / "models"
 
 
 def default_home() -> Path:
-    """Where this platform keeps an application's data."""
+    """The folder in which this platform stores the data of an application."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -90,12 +90,12 @@ def default_home() -> Path:
 
 
 def limit_memory(size: int) -> None:
-    """Bytes that this process may allocate."""
+    """Limit the bytes that this process may allocate."""
     _limit("RLIMIT_DATA", size)
 
 
 def limit_file_size(size: int) -> None:
-    """Bytes of each file that this process may write."""
+    """Limit the bytes of each file that this process may write."""
     _limit("RLIMIT_FSIZE", size)
 
 

@@ -1,4 +1,4 @@
-"""What the pages share: templates, tokens of forms, addresses, the queue and the store, charts as files."""
+"""The objects and functions that all pages use: templates, endpoints, addresses, fields of forms, charts as files."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
 from multikernel.reproduce.pages.html import templates
 
 _NAME_LENGTH = 120  # characters of a name
-_FIELDS = 20_000  # of a form: a table of columns has several for each
+_FIELDS = 20_000  # fields of a form: the table of columns has several for each column
 
-CLOSER = (  # pages that look into a run: their addresses, and what they are called
+CLOSER = (  # the pages that look into a run: addresses and titles
     ("rows", "Held-out rows"),
     ("columns", "What columns do"),
     ("map", "Map of samples"),
     ("kernels", "Kernels as pictures"),
 )
 
-Posted = Callable[["Site", Request, FormData], Response]
+FormHandler = Callable[["Site", Request, FormData], Response]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,38 +61,38 @@ class Site:
         return f"{self.settings.root_path}{path}" + (f"?{urlencode(query)}" if query else "")
 
     def go(self, path: str, **query: Any) -> Response:
-        """On to another page, after a form."""
+        """A redirection to another page, after a form."""
         return RedirectResponse(self.url(path, **query), 303)
 
     def dataset(self, request: Request) -> DataSet:
         """The data set that the address names; 404 where there is none."""
-        found = self.store.dataset(request.path_params["dataset"])
-        if found is None:
+        dataset = self.store.dataset(request.path_params["dataset"])
+        if dataset is None:
             raise HTTPException(404, "There is no such data set; it may have been deleted.")
-        return found
+        return dataset
 
     def model(self, request: Request) -> StoredModel:
         """The model that the address names; 404 where there is none."""
-        found = self.store.model(request.path_params["model"])
-        if found is None:
+        model = self.store.model(request.path_params["model"])
+        if model is None:
             raise HTTPException(404, "There is no such model; it may have been deleted.")
-        return found
+        return model
 
     def run(self, request: Request) -> StoredRun:
         """The run that the address names; 404 where there is none."""
-        found = self.store.run(request.path_params["run"])
-        if found is None:
+        run = self.store.run(request.path_params["run"])
+        if run is None:
             raise HTTPException(404, "There is no such run; it may have been deleted.")
-        return found
+        return run
 
 
 def environment(settings: Settings) -> Environment:
-    """The templates: everything from outside is text."""
-    made = templates("multikernel.app.web")
-    made.globals |= {"root": settings.root_path, "closer": CLOSER}
-    made.filters |= {
+    """The environment of the templates, which escape all values."""
+    jinja = templates("multikernel.app.web")
+    jinja.globals |= {"root": settings.root_path, "closer": CLOSER}
+    jinja.filters |= {
         "ago": ago,
-        "coded": coded,
+        "coded": with_code,
         "counted": counted,
         "share": lambda value: f"{value:.1%}",
         "number": number,
@@ -103,16 +103,16 @@ def environment(settings: Settings) -> Environment:
         "deviation": stdev,
         "duration": duration,
     }
-    return made
+    return jinja
 
 
-def posted(handler: Posted, *, changes: bool = True) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for a form: its token is checked, and its work is done on a thread.
+def form_endpoint(handler: FormHandler, *, changes: bool = True) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for a form, which checks its token and runs the handler on a thread.
 
     Parameters
     ----------
-    handler : what to do
-    changes : whether it changes what is kept, which a read-only server refuses
+    handler : answers the form
+    changes : whether the handler changes stored data, which a read-only server refuses
     """
 
     @wraps(handler)
@@ -127,8 +127,8 @@ def posted(handler: Posted, *, changes: bool = True) -> Callable[[Request], Awai
     return endpoint
 
 
-def page_of(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
-    """An endpoint that only looks."""
+def page_endpoint(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
+    """An endpoint for a page that changes nothing."""
 
     @wraps(handler)
     def endpoint(request: Request) -> Response:
@@ -147,7 +147,7 @@ def svg_file(chart: object, name: str) -> Response:
 
     Parameters
     ----------
-    chart : the element of a page
+    chart : the SVG element of a page
     name : of the file, without its ending
     """
     style = static_text("chart.css").partition("@media")[0]
@@ -158,7 +158,7 @@ def svg_file(chart: object, name: str) -> Response:
 
 
 def text_of(form: FormData, name: str, default: str = "") -> str:
-    """A field of a form, where it is text."""
+    """A field of a form as text; the default where it is missing or a file."""
     value = form.get(name, default)
     if isinstance(value, str):
         return value.strip()
@@ -166,34 +166,34 @@ def text_of(form: FormData, name: str, default: str = "") -> str:
 
 
 def numbers_of(request: Request, name: str, below: int = 10**9) -> list[int]:
-    """Whole numbers of the address; ValueError in a sentence where one is none, or too large."""
-    found = []
+    """Whole numbers in the query of the address; ValueError where a value is not a whole number below ``below``."""
+    numbers = []
     for text in filter(None, request.query_params.getlist(name)):
         if not (text.isascii() and text.isdecimal() and len(text) < 10 and int(text) < below):
             raise ValueError(f"{name} in the address has to be a whole number below {below}, and is {text[:20]!r}.")
-        found.append(int(text))
-    return found
+        numbers.append(int(text))
+    return numbers
 
 
-def name_of(form: FormData, what: str) -> str:
-    """The name that a person gives something, in one line; ValueError where there is none."""
-    name = called(text_of(form, "name"))
+def name_of(form: FormData, kind: str) -> str:
+    """The field ``name`` of a form in one line; ValueError where it is empty."""
+    name = one_line_name(text_of(form, "name"))
     if not name:
-        raise ValueError(f"{what} needs a name; write one.")
+        raise ValueError(f"{kind} needs a name; write one.")
     return name
 
 
-def called(name: str) -> str:
-    """A name in one line, not too long."""
-    return "".join(sign for sign in " ".join(name.split()) if sign.isprintable())[:_NAME_LENGTH]
+def one_line_name(name: str) -> str:
+    """A name in one line, cut off where it is too long."""
+    return "".join(character for character in " ".join(name.split()) if character.isprintable())[:_NAME_LENGTH]
 
 
 def predicts(recipe: Mapping[str, Any]) -> str:
-    """What a run predicts: its target, or the first of several and how many more there are."""
-    others = recipe.get("other_targets", [])
-    if len(others) < 2:
-        return " and ".join([recipe["target"], *others])
-    return f"{recipe['target']} and {len(others)} others"
+    """The targets of a run in words: one or two names, or the first name and the number of the others."""
+    other_targets = recipe.get("other_targets", [])
+    if len(other_targets) < 2:
+        return " and ".join([recipe["target"], *other_targets])
+    return f"{recipe['target']} and {len(other_targets)} others"
 
 
 def ago(moment: float | None) -> str:
@@ -207,24 +207,24 @@ def ago(moment: float | None) -> str:
     return "just now"
 
 
-def coded(words: str) -> Markup:
-    """Words of a docstring, with what stands between double backticks as code."""
-    parts = [escape(part) for part in words.split("``")]
-    return Markup("").join(Markup("<code>{}</code>").format(p) if k % 2 else p for k, p in enumerate(parts))
+def with_code(words: str) -> Markup:
+    """Words of a docstring, with the text between double backticks as code elements."""
+    escaped = [escape(text) for text in words.split("``")]
+    return Markup("").join(Markup("<code>{}</code>").format(text) if k % 2 else text for k, text in enumerate(escaped))
 
 
 def seconds(value: float) -> str:
     """A duration for reading."""
     if value < 10:
         return f"{value:.1f} s"
-    minutes, rest = divmod(round(value), 60)
+    minutes, remaining_seconds = divmod(round(value), 60)
     if minutes:
-        return f"{minutes} min {rest} s"
-    return f"{rest} s"
+        return f"{minutes} min {remaining_seconds} s"
+    return f"{remaining_seconds} s"
 
 
 def duration(value: float) -> str:
-    """A duration that is not known to the second."""
+    """A duration, rounded to a whole number of hours, minutes or seconds."""
     for size, name in ((3600.0, "hour"), (60.0, "minute")):
         if value >= 1.5 * size:
             return counted(round(value / size), name)

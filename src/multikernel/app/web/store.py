@@ -1,6 +1,6 @@
-"""Data sets, runs and models: a list in SQLite, and a folder for the files of each. Names of folders are made here.
+"""The store of data sets, runs and models: a list in SQLite, and a folder for the files of each, with a random name.
 
-All of them are for the user alone who runs the application.
+Only the user who runs the application can read them.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ _NEWEST = "order by created desc, runs.rowid desc"
 ENDED = ("done", "stopped", "failed")
 
 CUT_OFF = "The server was ended before this run was; start it again."
-_OURS = re.compile("[0-9a-f]{16}")  # names of folders
+_OURS = re.compile("[0-9a-f]{16}")  # the names of the folders of items
 
 
 @dataclass(frozen=True)
 class DataSet:
-    """A table that was loaded.
+    """A loaded table.
 
     Parameters
     ----------
     id, name : str
     created : float, seconds since 1970
     n_rows, n_columns : int
-    detail : dict, the views, notes on how it was read, and what was chosen last: target, kinds of columns
+    detail : dict with the views, notes about the files, and the latest choices, such as target and types of columns
     folder : Path, of its files
     """
 
@@ -65,19 +65,19 @@ class DataSet:
 
     @property
     def table(self) -> Path:
-        """The cells, as CSV."""
+        """The CSV file of the cells."""
         return self.folder / "table.csv"
 
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model that came as a file.
+    """An uploaded model.
 
     Parameters
     ----------
     id, name : str
     created : float, seconds since 1970
-    detail : dict, what the file says of the model
+    detail : dict, the description of the model, from its file
     folder : Path, of its file
     """
 
@@ -89,23 +89,23 @@ class StoredModel:
 
     @property
     def file(self) -> Path:
-        """The file itself."""
+        """The model file."""
         return self.folder / "model.mk"
 
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A run: a recipe on a data set, and what came of it.
+    """A run: a recipe on a data set, its status and its findings.
 
     Parameters
     ----------
-    id, dataset, name : str, its own name in addresses, that of the data set, and what a person calls it
+    id, dataset, name : str, the identifiers of the run and of the data set in addresses, and the name for persons
     created, finished : float, seconds since 1970
     status : "queued", "running", "done", "stopped" or "failed"
     recipe : dict, the settings of the run
-    summary : dict, the few numbers that a list shows
+    summary : dict, the numbers that a list of runs shows
     words : str, its last message
-    note : str, what a person wrote about it
+    note : str, the note of a person about it
     folder : Path, of its files
     """
 
@@ -123,12 +123,12 @@ class StoredRun:
 
     @property
     def targets(self) -> list[str]:
-        """The columns that it predicts; runs of earlier versions name one."""
+        """The columns that the run predicts; runs of earlier versions have a single target."""
         return [self.recipe["target"], *self.recipe.get("other_targets", [])]
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether the run has ended."""
         return self.status in ENDED
 
     @property
@@ -138,13 +138,13 @@ class StoredRun:
 
     @property
     def held_out(self) -> Path:
-        """The file of the rows that were held out; runs of earlier versions have none."""
+        """The file of the held-out rows; runs of earlier versions have none."""
         return self.folder / "held_out.json"
 
     def result(self) -> dict[str, Any]:
-        """What was found."""
-        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
-        return found
+        """The findings of the run."""
+        result: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
+        return result
 
 
 class Store:
@@ -166,7 +166,7 @@ class Store:
             ) from None
 
     def _begin(self) -> None:
-        """Make the list; runs that were cut off when the last server ended are marked, and their remains deleted."""
+        """Create the list; mark runs that were cut off by the end of the last server; delete unlisted folders."""
         with self._opened() as db:
             db.executescript(_SCHEMA)
             if self.settings.read_only:
@@ -178,9 +178,9 @@ class Store:
             settings = self.settings
             for table, folder in (("datasets", settings.data), ("runs", settings.runs), ("models", settings.models)):
                 listed = {row["id"] for row in db.execute(f"select id from {table}")}
-                for own in folder.iterdir():
-                    if _OURS.fullmatch(own.name) and own.name not in listed:
-                        shutil.rmtree(own, ignore_errors=True)
+                for subfolder in folder.iterdir():
+                    if _OURS.fullmatch(subfolder.name) and subfolder.name not in listed:
+                        shutil.rmtree(subfolder, ignore_errors=True)
 
     @property
     def _list(self) -> Path:
@@ -188,7 +188,7 @@ class Store:
 
     @contextmanager
     def _opened(self) -> Iterator[sqlite3.Connection]:
-        db = sqlite3.connect(self._list, timeout=30.0)  # what SQLite writes beside it has the same mode
+        db = sqlite3.connect(self._list, timeout=30.0)  # further files of SQLite get the same mode
         db.row_factory = sqlite3.Row
         try:
             with db:
@@ -199,23 +199,23 @@ class Store:
     # -- data sets -----------------------------------------------------------------------------------------------------
 
     def new_folder(self) -> Path:
-        """An empty folder for a data set; its name is the set's."""
+        """An empty folder for a data set, whose identifier is the name of the folder."""
         return private_folder(self.settings.data / secrets.token_hex(8))
 
     def add_dataset(self, folder: Path, name: str, n_rows: int, n_columns: int, detail: dict[str, Any]) -> str:
-        """A data set whose files lie in the folder."""
+        """Add a data set, whose files are in the folder."""
         with self._opened() as db:
             row = (folder.name, name, time.time(), n_rows, n_columns, json.dumps(detail))
             db.execute("insert into datasets values (?, ?, ?, ?, ?, ?)", row)
         return folder.name
 
     def datasets(self) -> list[DataSet]:
-        """All of them, the newest first."""
+        """All data sets, the newest first."""
         with self._opened() as db:
             return [self._dataset(row) for row in db.execute("select * from datasets order by created desc")]
 
     def dataset(self, name: str) -> DataSet | None:
-        """One by its name in addresses."""
+        """The data set of this identifier."""
         with self._opened() as db:
             row = db.execute("select * from datasets where id = ?", (name,)).fetchone()
         if row is None:
@@ -223,17 +223,17 @@ class Store:
         return self._dataset(row)
 
     def set_detail(self, name: str, detail: dict[str, Any]) -> None:
-        """What was chosen last on a data set."""
+        """Store the details of a data set."""
         with self._opened() as db:
             db.execute("update datasets set detail = ? where id = ?", (json.dumps(detail), name))
 
     def rename_dataset(self, name: str, called: str) -> None:
-        """What a person calls a data set from now on; runs keep the name that they learned by."""
+        """Rename a data set; its runs keep the previous name."""
         with self._opened() as db:
             db.execute("update datasets set name = ? where id = ?", (called, name))
 
     def delete_dataset(self, name: str) -> None:
-        """The data set with its files; runs that learned from it stay."""
+        """Delete a data set with its files, but not its runs."""
         shutil.rmtree(self.settings.data / name, ignore_errors=True)  # first, as the list needs room to change
         with self._opened() as db:
             db.execute("delete from datasets where id = ?", (name,))
@@ -245,7 +245,7 @@ class Store:
     # -- runs ----------------------------------------------------------------------------------------------------------
 
     def add_run(self, dataset: str, name: str, recipe: dict[str, Any]) -> StoredRun:
-        """A run in the queue."""
+        """Add a run with status "queued"."""
         folder = private_folder(self.settings.runs / secrets.token_hex(8))
         row = (folder.name, dataset, name, time.time(), None, "queued", json.dumps(recipe), "{}", "")
         try:
@@ -254,25 +254,25 @@ class Store:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        found = self.run(folder.name)
-        assert found is not None
-        return found
+        run = self.run(folder.name)
+        assert run is not None
+        return run
 
     def runs(self, words: str = "") -> list[StoredRun]:
-        """All whose name, data set or method holds the words, the newest first."""
+        """The runs with all of these words in their names, notes, data sets, methods or targets, the newest first."""
         with self._opened() as db:
-            found = [self._run(row) for row in db.execute(f"{_RUNS} {_NEWEST}")]
-        wanted = words.lower().split()
-        return [run for run in found if all(word in _searched(run) for word in wanted)]
+            all_runs = [self._run(row) for row in db.execute(f"{_RUNS} {_NEWEST}")]
+        search_words = words.lower().split()
+        return [run for run in all_runs if all(word in _searched(run) for word in search_words)]
 
     def latest_runs(self, count: int, dataset: str = "") -> list[StoredRun]:
-        """The newest, of all data sets or of one."""
+        """The newest runs of one data set, or of all."""
         with self._opened() as db:
             query = f"{_RUNS} where ? in ('', dataset) {_NEWEST} limit ?"
             return [self._run(row) for row in db.execute(query, (dataset, count))]
 
     def unfinished_run(self, dataset: str) -> StoredRun | None:
-        """One that waits for its turn with a data set, or learns from it."""
+        """A run on this data set that is queued or running."""
         with self._opened() as db:
             query = f"{_RUNS} where dataset = ? and status in ('queued', 'running') limit 1"
             row = db.execute(query, (dataset,)).fetchone()
@@ -281,7 +281,7 @@ class Store:
         return self._run(row)
 
     def run(self, name: str) -> StoredRun | None:
-        """One by its name in addresses."""
+        """The run of this identifier."""
         with self._opened() as db:
             row = db.execute(f"{_RUNS} where id = ?", (name,)).fetchone()
         if row is None:
@@ -289,7 +289,7 @@ class Store:
         return self._run(row)
 
     def set_run(self, run: str, /, **values: Any) -> None:
-        """New values of a run's status, name, words, summary or time of its end."""
+        """Store new values of the status, name, words, summary or end of a run."""
         values = {key: json.dumps(value) if key == "summary" else value for key, value in values.items()}
         assert values.keys() <= {"status", "name", "words", "summary", "finished"}
         with self._opened() as db:
@@ -297,14 +297,14 @@ class Store:
             db.execute(f"update runs set {sets} where id = :id", values | {"id": run})
 
     def set_note(self, run: str, note: str) -> None:
-        """What a person writes about a run; "" for nothing."""
+        """Store the note of a run; "" deletes it."""
         with self._opened() as db:
             db.execute("delete from notes where run = ?", (run,))
             if note:
                 db.execute("insert into notes values (?, ?)", (run, note))
 
     def delete_run(self, name: str) -> None:
-        """The run with its files."""
+        """Delete a run with its files."""
         shutil.rmtree(self.settings.runs / name, ignore_errors=True)  # first, as the list needs room to change
         with self._opened() as db:
             db.execute("delete from runs where id = ?", (name,))
@@ -314,24 +314,24 @@ class Store:
         loaded = {"recipe": json.loads(row["recipe"]), "summary": json.loads(row["summary"])}
         return StoredRun(**(dict(row) | loaded | {"folder": self.settings.runs / row["id"]}))
 
-    # -- models that came as files -------------------------------------------------------------------------------------
+    # -- uploaded models -----------------------------------------------------------------------------------------------
 
     def new_model_folder(self) -> Path:
-        """An empty folder for a model; its name is the model's."""
+        """An empty folder for a model, whose identifier is the name of the folder."""
         return private_folder(self.settings.models / secrets.token_hex(8))
 
     def add_model(self, folder: Path, name: str, detail: dict[str, Any]) -> None:
-        """A model whose file lies in the folder."""
+        """Add a model, whose file is in the folder."""
         with self._opened() as db:
             db.execute("insert into models values (?, ?, ?, ?)", (folder.name, name, time.time(), json.dumps(detail)))
 
     def models(self) -> list[StoredModel]:
-        """All of them, the newest first."""
+        """All uploaded models, the newest first."""
         with self._opened() as db:
             return [self._model(row) for row in db.execute("select * from models order by created desc, rowid desc")]
 
     def model(self, name: str) -> StoredModel | None:
-        """One by its name in addresses."""
+        """The model of this identifier."""
         with self._opened() as db:
             row = db.execute("select * from models where id = ?", (name,)).fetchone()
         if row is None:
@@ -339,12 +339,12 @@ class Store:
         return self._model(row)
 
     def rename_model(self, name: str, called: str) -> None:
-        """What a person calls a model from now on."""
+        """Rename a model."""
         with self._opened() as db:
             db.execute("update models set name = ? where id = ?", (called, name))
 
     def delete_model(self, name: str) -> None:
-        """The model with its file."""
+        """Delete a model with its file."""
         shutil.rmtree(self.settings.models / name, ignore_errors=True)  # first, as the list needs room to change
         with self._opened() as db:
             db.execute("delete from models where id = ?", (name,))

@@ -1,4 +1,4 @@
-"""Where to draw the line between two classes: the mistakes that follow from a threshold on a probability."""
+"""The mistakes that follow from each threshold on the probability of the second of two classes."""
 
 from __future__ import annotations
 
@@ -15,70 +15,70 @@ class ThresholdLine:
 
     Parameters
     ----------
-    at : float, the probability from which on a row is predicted as the second class
-    counts : for each true class, the rows predicted as the first class and as the second
+    threshold : float, the probability from which on a row is predicted as the second class
+    counts : for each true class, the numbers of rows that are predicted as the first and as the second class
     """
 
-    at: float
+    threshold: float
     counts: tuple[tuple[int, int], tuple[int, int]]
 
     @property
     def right(self) -> float:
-        """The share of the rows that are right."""
+        """The share of the rows that are predicted right."""
         return (self.counts[0][0] + self.counts[1][1]) / sum(map(sum, self.counts))
 
     @property
     def precision(self) -> float | None:
-        """Of the rows predicted as the second class, the share that is right; None where there are none."""
+        """The share of right rows among those predicted as the second class; None where there are none."""
         return _share(self.counts[1][1], self.counts[0][1])
 
     @property
     def recall(self) -> float | None:
-        """Of the rows of the second class, the share that is found; None where there are none."""
+        """The share of the rows of the second class that are predicted as such; None where there are none."""
         return _share(self.counts[1][1], self.counts[1][0])
 
 
-def _share(part: int, rest: int) -> float | None:
-    if part + rest:
-        return part / (part + rest)
+def _share(count: int, remainder: int) -> float | None:
+    if count + remainder:
+        return count / (count + remainder)
     return None
 
 
 @dataclass(frozen=True)
 class Lines:
-    """What a page shows of thresholds.
+    """The thresholds on a page.
 
     Parameters
     ----------
-    typed : str, what was typed, or the usual one
-    problem : str, why that is no threshold; "" where it is one
-    own : ThresholdLine or None, that of what was typed
-    listed : tuple of ThresholdLine
+    typed : str, the input of the person, or the default
+    problem : str, why the input is no threshold; "" where it is one
+    chosen : ThresholdLine at the threshold of the person; None where the input is no threshold
+    listed : tuple of ThresholdLine, at the thresholds of the table
     """
 
     typed: str
     problem: str
-    own: ThresholdLine | None
+    chosen: ThresholdLine | None
     listed: tuple[ThresholdLine, ...]
 
 
-def lines(found: Mapping[str, Sequence[int]], typed: str) -> Lines:
-    """The mistakes at the threshold that was typed, and at others.
+def lines(counts: Mapping[str, Sequence[int]], typed: str) -> Lines:
+    """The mistakes at the threshold of the person, and at those of the table.
 
     Parameters
     ----------
-    found : how many rows of each class get at least each probability, as a result has them
-    typed : a number from 0 to 1; "" for the usual one
+    counts : for each class the numbers of rows with at least each probability, as ``quality.thresholds`` returns them
+    typed : a number from 0 to 1; "" for the default
     """
-    listed = tuple(_line(found, k) for k in _LISTED)
+    listed = tuple(_line(counts, k) for k in _LISTED)
     try:
-        return Lines(typed or _USUAL, "", _line(found, round(100 * threshold(typed or _USUAL))), listed)
+        return Lines(typed or _USUAL, "", _line(counts, round(100 * threshold(typed or _USUAL))), listed)
     except ValueError as error:
         return Lines(typed, str(error), None, listed)
 
 
 def threshold(typed: str) -> float:
-    """A threshold as it was typed, in hundredths; ValueError where it is none."""
+    """The threshold of a person, rounded to hundredths; ValueError where the input is no threshold."""
     try:
         value = float(typed)
     except ValueError:
@@ -88,8 +88,8 @@ def threshold(typed: str) -> float:
     return round(value, 2)
 
 
-def _line(found: Mapping[str, Sequence[int]], k: int) -> ThresholdLine:
-    """That of k hundredths."""
-    wrong = found["wrong"]  # rows of the first class that get as much
-    right = found["right"]  # of the second
+def _line(counts: Mapping[str, Sequence[int]], k: int) -> ThresholdLine:
+    """The mistakes at the threshold k / 100."""
+    wrong = counts["wrong"]  # numbers of rows of the first class, by threshold
+    right = counts["right"]  # the same for the second class
     return ThresholdLine(k / 100.0, ((wrong[0] - wrong[k], wrong[k]), (right[0] - right[k], right[k])))

@@ -1,7 +1,7 @@
-"""From uploaded files to a data set: CSV, Parquet or Excel, each checked for its size before it is unpacked.
+"""From an uploaded file to a table: CSV, Parquet or Excel, whose sizes are checked before and while they are unpacked.
 
-The table is kept as plain CSV: numbers as Python writes them, a missing cell empty. So the command line reads the same
-cells.
+The table is stored as plain CSV, with numbers as Python writes them and empty missing cells, so that the command line
+reads the same cells.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from typing import Any, BinaryIO
 
 from multikernel.app.tables.views import view_name
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.views import UploadedPart
+from multikernel.app.web.views import UploadedFile
 
 _BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file as it came.
+    """An uploaded file.
 
     Parameters
     ----------
-    name : str, the file's name; a label, never a path
+    name : str, the name of the file, which is used as a label and never as a path
     content : the bytes
     sheet : str, which sheet of an Excel file to read; "" for the first with content
     """
@@ -39,15 +39,15 @@ class Upload:
 
 def read(
     upload: Upload, folder: Path, settings: Settings, written: Mapping[str, Sequence[str]] | None = None
-) -> UploadedPart:
-    """The cells of a file; ValueError in a sentence where it is none that is taken, or too large.
+) -> UploadedFile:
+    """The cells of a file; ValueError where its format is not supported, or it is too large.
 
     Parameters
     ----------
     upload : the file
-    folder : where it may be unpacked to
+    folder : the folder in which it is unpacked
     settings : the limits
-    written : how the numbers of columns were written in training, for cells that can be read in two ways
+    written : how the numbers of columns were written in training, for cells that are ambiguous
     """
     start = upload.content.read(4)
     upload.content.seek(0)
@@ -67,8 +67,8 @@ def read(
             with path.open("wb") as file:
                 while block := upload.content.read(_BLOCK):
                     file.write(block)
-        part = _part(path, delimiter, _short(upload.name), settings, written or {})
-        return replace(part, note="; ".join(filter(None, (*notes, part.note))))
+        table_file = _uploaded_file(path, delimiter, _short(upload.name), settings, written or {})
+        return replace(table_file, note="; ".join(filter(None, (*notes, table_file.note))))
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), f"{upload.name or 'the file'}")) from None
     finally:
@@ -80,15 +80,15 @@ def _short(name: str) -> str:
     return "".join(sign for sign in view_name(name) if sign.isprintable())[:60] or "table"
 
 
-def _part(
+def _uploaded_file(
     path: Path, delimiter: str | None, name: str, settings: Settings, written: Mapping[str, Sequence[str]]
-) -> UploadedPart:
+) -> UploadedFile:
     from multikernel.app.tables.table import read_table
     from multikernel.streams import DELIMITERS, is_missing
 
     with path.open("rb") as file:
-        first = file.readline(_BLOCK)
-    width = 1 + max(first.count(delimiter.encode()) for delimiter in DELIMITERS)
+        first_line = file.readline(_BLOCK)
+    width = 1 + max(first_line.count(delimiter.encode()) for delimiter in DELIMITERS)
     if width > 4 * settings.most_columns:
         settings.check_columns(width)
     table = read_table(path, delimiter, settings.most_rows).written_as(written)
@@ -96,7 +96,7 @@ def _part(
     columns = {
         key: ["" if is_missing(cell) else cell for cell in column.cells] for key, column in table.columns.items()
     }
-    return UploadedPart(name, columns, table.note.partition(": ")[2], table.as_written(columns))
+    return UploadedFile(name, columns, table.note.partition(": ")[2], table.as_written(columns))
 
 
 def _unpacked(content: BinaryIO, path: Path, settings: Settings) -> None:
@@ -112,14 +112,14 @@ def _unpacked(content: BinaryIO, path: Path, settings: Settings) -> None:
 
 
 def _from_excel(upload: Upload, path: Path, settings: Settings) -> tuple[str, ...]:
-    """Writes a sheet; what is to be said of it."""
+    """Write a sheet as CSV; returns notes about it."""
     from multikernel.app.tables.excel import sheet_as_csv
 
     return sheet_as_csv(upload.content, path, upload.sheet, settings, first=True)[0].notes
 
 
 def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> tuple[str, ...]:
-    """Writes the rows; what is to be said of them."""
+    """Write the rows as CSV; returns notes about them."""
     from multikernel.app.tables.parquet import blocks_of, note_of, opened
 
     file = opened(content)
@@ -134,7 +134,7 @@ def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> tuple[st
 
 
 def _write(path: Path, rows: Any, names: Iterable[str] | None = None) -> None:
-    """Rows as CSV; names in quotes, so that whatever they hold, they are names, and commas are what separates."""
+    """Write rows as CSV; names are quoted, so that they are read as names and the delimiter is found to be a comma."""
     with path.open("w", newline="", encoding="utf-8") as file:
         if names is not None:
             csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(names)
@@ -142,5 +142,5 @@ def _write(path: Path, rows: Any, names: Iterable[str] | None = None) -> None:
 
 
 def write_table(path: Path, columns: dict[str, list[str]]) -> None:
-    """The table as CSV."""
+    """Write a table as CSV."""
     _write(path, zip(*columns.values(), strict=True), columns)

@@ -1,6 +1,6 @@
-"""Several uploaded files as views of the same samples, matched as the command line does (tables/views.py).
+"""Several uploaded files as views of the same samples, matched as by the command line (tables/views.py).
 
-Samples that some file lacks are kept in the table; each run states whether they are learned from.
+Samples that are missing in some file are kept in the table; each run decides whether it learns from them.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from multikernel.app.tables.views import full_names, matched
 
 
 @dataclass(frozen=True)
-class UploadedPart:
+class UploadedFile:
     """The cells of one file.
 
     Parameters
     ----------
-    name : str, that of the file without its ending
+    name : str, the name of the file without its ending
     columns : dict of lists of strings, "" where a cell is missing
-    note : str, what was unusual about the file
-    written : dict from columns of numbers to the mark before decimals and the unit
+    note : str, remarks about the file
+    written : dict from columns of numbers to the decimal mark and the unit
     """
 
     name: str
@@ -32,16 +32,16 @@ class UploadedPart:
 
 
 @dataclass(frozen=True)
-class JoinedParts:
+class JoinedFiles:
     """The table of one or several files.
 
     Parameters
     ----------
     columns : dict of lists of strings, "" where a cell is missing or a file lacks the sample
-    views : dict from views to their columns; empty where there is one
-    note : str, what was unusual about the files
-    match : dict, how the rows of several files were matched; empty where there is one
-    written : dict from columns of numbers to the mark before decimals and the unit
+    views : dict from views to their columns; empty where there is a single file
+    note : str, remarks about the files
+    match : dict, how the rows of several files were matched; empty where there is a single file
+    written : dict from columns of numbers to the decimal mark and the unit
     """
 
     columns: dict[str, list[str]]
@@ -66,104 +66,119 @@ class ViewsOfModel:
 
     @classmethod
     def of(cls, views: Mapping[str, Iterable[str]], key: str) -> Self | None:
-        """From the columns of each view by their full names; None where there are no several views."""
+        """From the full names of the columns of each view; None where there are fewer than two views."""
         if len(views) < 2:
             return None
-        return cls({view: [name.removeprefix(f"{view}: ") for name in own] for view, own in views.items()}, key)
+        return cls(
+            {view: [name.removeprefix(f"{view}: ") for name in view_columns] for view, view_columns in views.items()},
+            key,
+        )
 
-    def named(self, parts: Sequence[UploadedPart]) -> dict[str, UploadedPart]:
-        """The files by view: by their names, or else by their columns.
+    def named(self, files: Sequence[UploadedFile]) -> dict[str, UploadedFile]:
+        """The files by view, recognised by their names, or else by their columns.
 
-        ValueError where a file is none of the views, or two are one.
+        ValueError where a file belongs to no view, or two files to the same view.
         """
-        found: dict[str, UploadedPart] = {}
-        for part in parts:
-            like = [view for view, names in self.columns.items() if set(names) <= part.columns.keys()]
-            if part.name in self.columns or len(like) != 1:
-                view = part.name
+        files_by_view: dict[str, UploadedFile] = {}
+        for file in files:
+            matching_views = [view for view, names in self.columns.items() if set(names) <= file.columns.keys()]
+            if file.name in self.columns or len(matching_views) != 1:
+                view = file.name
             else:
-                view = like[0]
+                view = matching_views[0]
             if view not in self.columns:
                 raise ValueError(
-                    f"{part.name} is none of the views that the model learned from, {listed(list(self.columns))}; name "
+                    f"{file.name} is none of the views that the model learned from, {listed(list(self.columns))}; name "
                     "each file as its view, or give one with all columns of one view."
                 )
-            if view in found:
+            if view in files_by_view:
                 raise ValueError(f"Two files hold the view {view!r}; give one file for each.")
-            found[view] = part
-        return found
+            files_by_view[view] = file
+        return files_by_view
 
 
 def in_each_file(written: Mapping[str, Sequence[str]], views: Mapping[str, Iterable[str]]) -> dict[str, Sequence[str]]:
-    """How the numbers of columns are written, by their full names and by those that they have in the file of a view.
+    """How the numbers of columns are written, by the full names of the columns and by their names in files of views.
 
     Parameters
     ----------
-    written : by the full names
+    written : the same by the full names
     views : for each view the full names of its columns
     """
-    bare = {name.removeprefix(f"{view}: "): name for view, own in views.items() for name in own if name in written}
-    return {name: written[full] for name, full in bare.items()} | dict(written)
+    full_name_of = {
+        name.removeprefix(f"{view}: "): name
+        for view, view_columns in views.items()
+        for name in view_columns
+        if name in written
+    }
+    return {name: written[full] for name, full in full_name_of.items()} | dict(written)
 
 
-def joined(parts: Sequence[UploadedPart], key: str) -> JoinedParts:
-    """The columns of all files; ValueError where no column names the rows of all.
+def join_files(files: Sequence[UploadedFile], key: str) -> JoinedFiles:
+    """The table of all files; ValueError where no column names the rows of all files.
 
     Parameters
     ----------
-    parts : the files
+    files : the files
     key : the column that names the rows; "" to find it
     """
-    if len(parts) == 1:
-        return JoinedParts(parts[0].columns, {}, parts[0].note, {}, parts[0].written)
-    named: dict[str, UploadedPart] = {}
-    for part in parts:
-        name = part.name
+    if len(files) == 1:
+        return JoinedFiles(files[0].columns, {}, files[0].note, {}, files[0].written)
+    named: dict[str, UploadedFile] = {}
+    for file in files:
+        name = file.name
         if name in named:
             name = f"{name} {len(named) + 1}"
-        named[name] = part
+        named[name] = file
     return _matched(named, key)
 
 
-def joined_as(model: ViewsOfModel, parts: Sequence[UploadedPart]) -> JoinedParts:
-    """New samples, in files of some views of a model or in one table of all of them.
+def join_by_model(model: ViewsOfModel, files: Sequence[UploadedFile]) -> JoinedFiles:
+    """New samples, from files of some views of a model or from one table of all views.
 
-    ValueError where a file is none of the views, or no column names the rows of all.
+    ValueError where a file belongs to no view, or no column names the rows of all files.
 
     Parameters
     ----------
-    model : its views
-    parts : the files
+    model : the views of the model
+    files : the files
     """
-    first = parts[0]
-    full = {f"{view}: {name}" for view, names in model.columns.items() for name in names}
-    if len(parts) == 1 and full & first.columns.keys():
-        return joined(parts, "")
-    named = model.named(parts)
+    first = files[0]
+    model_columns = {f"{view}: {name}" for view, names in model.columns.items() for name in names}
+    if len(files) == 1 and model_columns & first.columns.keys():
+        return join_files(files, "")
+    named = model.named(files)
     if len(named) > 1:
-        in_all = all(model.key in part.columns for part in parts)
+        in_all = all(model.key in file.columns for file in files)
         return _matched(named, model.key if in_all else "")
-    own = full_names(next(iter(named)), first.columns, model.key)
+    names_in_file = full_names(next(iter(named)), first.columns, model.key)
     if model.key in first.columns:
         names = {model.key: first.columns[model.key]}
     else:
         names = {}
-    columns = names | {each: first.columns[name] for each, name in own.items()}
-    return JoinedParts(columns, {}, first.note, {}, {})
+    columns = names | {full_name: first.columns[name] for full_name, name in names_in_file.items()}
+    return JoinedFiles(columns, {}, first.note, {}, {})
 
 
-def _matched(named: Mapping[str, UploadedPart], key: str) -> JoinedParts:
-    """Several files with all of their samples."""
-    found = matched({view: part.columns for view, part in named.items()}, key, keep=True)
-    columns = {found.key: list(found.names)}
+def _matched(named: Mapping[str, UploadedFile], key: str) -> JoinedFiles:
+    """The table of several files, with the samples of all of them."""
+    matched_files = matched({view: file.columns for view, file in named.items()}, key, keep=True)
+    columns = {matched_files.key: list(matched_files.names)}
     views: dict[str, list[str]] = {}
     written: dict[str, list[str]] = {}
-    for view, part in named.items():
-        own = full_names(view, part.columns, found.key)
-        columns |= {full: found.cells(view, part.columns[name]) for full, name in own.items()}
-        written |= {full: part.written[name] for full, name in own.items() if name in part.written}
-        views[view] = list(own)
-    files = {view: asdict(each) for view, each in found.files.items()}
-    match = {"key": found.key, "samples": len(found.names), "in_all": found.in_all, "files": files}
-    note = "; ".join(filter(None, (part.note for part in named.values())))
-    return JoinedParts(columns, views, note, match, written)
+    for view, file in named.items():
+        names_in_file = full_names(view, file.columns, matched_files.key)
+        columns |= {
+            full_name: matched_files.cells(view, file.columns[name]) for full_name, name in names_in_file.items()
+        }
+        written |= {full_name: file.written[name] for full_name, name in names_in_file.items() if name in file.written}
+        views[view] = list(names_in_file)
+    file_reports = {view: asdict(matched_file) for view, matched_file in matched_files.files.items()}
+    match = {
+        "key": matched_files.key,
+        "samples": len(matched_files.names),
+        "in_all": matched_files.in_all,
+        "files": file_reports,
+    }
+    note = "; ".join(filter(None, (file.note for file in named.values())))
+    return JoinedFiles(columns, views, note, match, written)

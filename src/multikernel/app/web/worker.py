@@ -1,6 +1,6 @@
-"""The process of a run: waits for its order on standard input, learns, and leaves its findings in the run's folder.
+"""The process of a run: it reads its order from standard input, learns, and writes its findings to the run's folder.
 
-Lines on standard output are progress, as JSON. What breaks goes to standard error, which becomes the run's log.
+Lines on standard output report progress, as JSON. Standard error becomes the log of the run.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _LIBRARY = 180e6  # bytes of the largest library that is loaded for a run, that 
 
 
 def main() -> int:
-    """Learn by one order; exit status 0, or 1 where a sentence says why not."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on the terminal is for the server, which ends its runs
+    """Execute one order; exit status 0, or 1 where the run failed, with a sentence about the reason in its folder."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal ends the server, which ends its runs
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
-    sys.stdout = sys.stderr  # whatever else is printed is no progress
-    from multikernel.app.web.learning import findings  # takes seconds: done before an order comes
+    sys.stdout = sys.stderr  # other printed text is not progress
+    from multikernel.app.web.learning import findings  # takes seconds: imported before an order comes
 
     line = sys.stdin.readline()
     if not line:
@@ -37,37 +37,40 @@ def main() -> int:
     folder = Path(order["folder"])
     limit_memory(order["memory"])
     try:
-        with warnings.catch_warnings(record=True) as warned:
+        with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            summary = findings.found(order["recipe"], Path(order["table"]), folder, ProgressLines(channel))
-        end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in warned))[:1500]}
+            summary = findings.execute_run(order["recipe"], Path(order["table"]), folder, ProgressLines(channel))
+        end = {
+            "summary": summary,
+            "words": " ".join(dict.fromkeys(_plain(str(warning.message)) for warning in caught))[:1500],
+        }
     except (ValueError, TypeError) as error:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
     except (OSError, MemoryError, ImportError) as error:
-        end = {"error": told(error, order["memory"] >> 20)}
+        end = {"error": shortage_sentence(error, order["memory"] >> 20)}
     write_whole(folder / "end.json", json.dumps(end).encode())
     if "summary" in end:
         return 0
     return 1
 
 
-def told(error: OSError | MemoryError | ImportError, most: int) -> str:
-    """In one sentence what a computer lacked for a run.
+def shortage_sentence(error: OSError | MemoryError | ImportError, limit: int) -> str:
+    """One sentence about the resource that was missing for a run: memory, room on the disk, or a library.
 
     Parameters
     ----------
-    error : what ended the run; a refusal of the library's own says what takes how much
-    most : int, megabytes that a run may take
+    error : the error that ended the run; the MemoryError of a refused fit has a message about the memory that it needs
+    limit : int, megabytes that a run may take
     """
     text = _plain(str(error))
     if type(error) is MemoryError and text:
-        return f"{text}, or start the server with more --memory than {most} MB."
+        return f"{text}, or start the server with more --memory than {limit} MB."
     if isinstance(error, OSError) and error.errno not in (None, ENOMEM):
         return f"What was learned cannot be written to the disk ({error.strerror}); make room for it."
-    # a library for which there is no room cannot be loaded, with words of its own
+    # where memory is short, the import of a library may fail with an ImportError or an OSError
     if isinstance(error, MemoryError) or available_memory() < _LIBRARY:
         return (
-            f"The memory was not enough, of which a run may take {most} MB and other programs take their part: learn "
+            f"The memory was not enough, of which a run may take {limit} MB and other programs take their part: learn "
             "from fewer rows or columns, choose an approximation where the method has one, end other programs, or "
             "start the server with more --memory."
         )
@@ -75,14 +78,14 @@ def told(error: OSError | MemoryError | ImportError, most: int) -> str:
 
 
 def _end_with_server() -> None:
-    """A server that ends, in whatever way, lets go of our input; then nobody waits for what is learned here."""
-    while os.read(sys.stdin.fileno(), 1):  # without the lock of sys.stdin, which the end of Python asks for
+    """End this process when its standard input is closed, which happens when the server ends in any way."""
+    while os.read(sys.stdin.fileno(), 1):  # not by sys.stdin, whose lock the interpreter needs to exit
         pass
     os._exit(1)
 
 
 class ProgressLines:
-    """Tells where the run is."""
+    """Reports the progress of the run."""
 
     def __init__(self, channel: TextIO) -> None:
         self.channel = channel
@@ -92,9 +95,9 @@ class ProgressLines:
 
         Parameters
         ----------
-        stage : what is done
-        part : how much of the run is done, from 0 to 1
-        said : a line about it
+        stage : the name of the stage
+        part : the share of the run that is done, from 0 to 1
+        said : a message about the stage
         """
         print(json.dumps({"stage": stage, "part": round(part, 4), "said": said}), file=self.channel, flush=True)
 

@@ -1,1 +1,1 @@
-"""What a run is: a recipe, and what learning by it finds."""
+"""Runs: the recipe of a run, and the functions that learn by it and make its findings."""

@@ -1,4 +1,4 @@
-"""Of a model of several targets, what is found of each: scores, measures, residuals, and the rows farthest off."""
+"""The findings for each target of a model of several targets: scores, measures, residuals, and the largest errors."""
 
 from __future__ import annotations
 
@@ -20,57 +20,61 @@ from multikernel.app.web.learning.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What a run and what it is compared with predict of the rows that each part held out.
+    """The predictions of a run and of its baselines for the held-out rows of each part.
 
     Parameters
     ----------
-    held : the rows
-    own, single, constant : the predictions of the run, of a tuned kernel, and of the mean
+    test_rows : the rows that each part holds out
+    fold_results, single, constant : the predictions of the run, of a tuned kernel, and of the mean
     first_round : int, the parts of the first round, in which each row is held out once
     """
 
-    held: Sequence[KnownRows]
-    own: Sequence[FoldResult]
+    test_rows: Sequence[KnownRows]
+    fold_results: Sequence[FoldResult]
     single: Sequence[BaselineResult]
     constant: Sequence[BaselineResult]
     first_round: int
 
     def of_target(self, k: int) -> Answers:
-        """Those of the target k of several."""
-        held = [replace(rows, y=rows.y[:, k]) for rows in self.held]
-        own = [replace(each, predicted=each.predicted[:, k]) for each in self.own]
-        return Answers(held, own, _of_target(self.single, k), _of_target(self.constant, k), self.first_round)
+        """The same for target k alone."""
+        test_rows = [replace(rows, y=rows.y[:, k]) for rows in self.test_rows]
+        fold_results = [replace(result, predicted=result.predicted[:, k]) for result in self.fold_results]
+        single = _of_target(self.single, k)
+        constant = _of_target(self.constant, k)
+        return Answers(test_rows, fold_results, single, constant, self.first_round)
 
 
-def _of_target(base: Sequence[BaselineResult], k: int) -> list[BaselineResult]:
-    return [replace(each, truth=each.truth[:, k], predicted=each.predicted[:, k]) for each in base]
+def _of_target(results: Sequence[BaselineResult], k: int) -> list[BaselineResult]:
+    return [replace(result, truth=result.truth[:, k], predicted=result.predicted[:, k]) for result in results]
 
 
 def by_target(recipe: Recipe, answers: Answers, names: RowNames, folder: Path) -> list[dict[str, Any]]:
-    """What is found of each target; its held-out rows are written to the folder of the run.
+    """The findings for each target; its held-out rows are written to the folder of the run.
 
     Parameters
     ----------
-    recipe : what was learned by
-    answers : what was predicted
-    names : what the table calls its rows
+    recipe : the settings of the run
+    answers : the predictions for held-out rows
+    names : the names of the rows in the table
     folder : of the run
     """
     measure = measure_of(recipe.task, recipe.measured.measure)
-    none = np.empty(0)
-    found = []
+    no_labels = np.empty(0)
+    findings = []
     for k, target in enumerate(recipe.targets):
-        own = answers.of_target(k)
-        held = own.held[: own.first_round]
-        rows = HeldOutRows.of(recipe, none, own.own[: own.first_round], held, names)
-        rows.write(folder / held_out_file(k))
+        of_target = answers.of_target(k)
+        test_rows = of_target.test_rows[: of_target.first_round]
+        first_results = of_target.fold_results[: of_target.first_round]
+        held_out_rows = HeldOutRows.of(recipe, no_labels, first_results, test_rows, names)
+        held_out_rows.write(folder / held_out_file(k))
         scores = {
             "own": [
-                measure.of(known.y, each.predicted, None, none) for known, each in zip(own.held, own.own, strict=True)
+                measure.of(rows.y, result.predicted, None, no_labels)
+                for rows, result in zip(of_target.test_rows, of_target.fold_results, strict=True)
             ],
-            "single": [measure.of(each.truth, each.predicted, None, none) for each in own.single],
-            "trivial": [measure.of(each.truth, each.predicted, None, none) for each in own.constant],
+            "single": [measure.of(result.truth, result.predicted, None, no_labels) for result in of_target.single],
+            "trivial": [measure.of(result.truth, result.predicted, None, no_labels) for result in of_target.constant],
         }
-        known = quality(recipe, none, held, own.own, own.single, own.constant)
-        found.append({"name": target, "scores": scores, **known, "mistakes": rows.summary()})
-    return found
+        measures = quality(recipe, no_labels, test_rows, of_target.fold_results, of_target.single, of_target.constant)
+        findings.append({"name": target, "scores": scores, **measures, "mistakes": held_out_rows.summary()})
+    return findings

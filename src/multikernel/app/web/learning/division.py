@@ -1,4 +1,4 @@
-"""The rows of a table as a run divides them: what is learned from, and what is held out and scored."""
+"""How a run divides the rows of a table: the rows to learn from, and the held-out rows that are scored."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from multikernel.app.web.learning.samples import (
     LARGEST,
     check_comparable,
     check_enough,
-    complete,
     frame,
     refused,
     targets_of,
+    without_lacking_rows,
     words_of,
 )
 from multikernel.datasets import Column, Task
@@ -40,7 +40,7 @@ class KnownRows:
     Parameters
     ----------
     X : data frame (n, columns)
-    y : array (n,), the target; (n, targets) of several
+    y : array (n,), the target; (n, targets) for several targets
     numbers : int array (n,), the numbers of the rows in their table
     groups : array (n,), the group of each row; None where there are none
     """
@@ -51,34 +51,34 @@ class KnownRows:
     groups: Array | None = None
 
     def part(self, rows: Array) -> KnownRows:
-        """Some of them."""
+        """The rows of these positions."""
         groups = None if self.groups is None else self.groups[rows]
         return KnownRows(self.X.iloc[rows].reset_index(drop=True), self.y[rows], self.numbers[rows], groups)
 
     @property
     def inner_groups(self) -> dict[str, Array]:
-        """What a fit is given so that it holds out whole groups, too; nothing where there is one group."""
+        """The argument ``groups`` of a fit, whose inner folds hold out whole groups; empty for a single group."""
         if self.groups is None or len(np.unique(self.groups)) < 2:
             return {}
         return {"groups": self.groups}
 
 
 @dataclass(frozen=True, eq=False)
-class HeldFile:
+class HeldOutFile:
     """The rows of a test file whose target is known.
 
     Parameters
     ----------
     table : all rows of the file
-    rows : int array (n,), those whose targets are known
-    y : array (n,) or (n, targets), the targets there
-    known : int, how many of them have the cells of a row of the table
+    rows : int array (n,), the rows whose targets are known
+    y : array (n,) or (n, targets), the targets of these rows
+    duplicates : int, how many of them have the same cells as a row of the table
     """
 
     table: CsvTable
     rows: Array
     y: Array
-    known: int
+    duplicates: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +87,10 @@ class Layout:
 
     Parameters
     ----------
-    recipe : what is learned by
-    cells : the samples of the table, also those whose target is not known
-    rows : int array (n,), those of them whose target is known
-    y : array (n,) or (n, targets), the targets there
+    recipe : the settings of the run
+    cells : the samples of the table, including those whose target is unknown
+    rows : int array (n,), the samples whose target is known
+    y : array (n,) or (n, targets), the targets of these samples
     rounds : list of lists of training and test rows, numbers from 0 to n - 1; empty where there is a test file
     groups : array (n,), the group of each row; None where there are none
     test : the test file, None where there is none
@@ -102,7 +102,7 @@ class Layout:
     y: Array
     rounds: list[list[Fold]]
     groups: Array | None = None
-    test: HeldFile | None = None
+    test: HeldOutFile | None = None
 
     @property
     def first_round(self) -> int:
@@ -119,13 +119,13 @@ class Layout:
         return 1
 
     def name(self, k: int) -> str:
-        """What the part k is called."""
+        """The name of part k."""
         if not self.rounds:
             return "The test file"
-        again, fold = divmod(k, self.first_round)
+        round_index, fold = divmod(k, self.first_round)
         name = f"Fold {fold + 1} of {self.first_round}"
         if len(self.rounds) > 1:
-            name += f", round {again + 1} of {len(self.rounds)}"
+            name += f", round {round_index + 1} of {len(self.rounds)}"
         return name
 
     @property
@@ -133,27 +133,35 @@ class Layout:
         """How rows are held out, in a sentence."""
         groups = 0 if self.groups is None else len(np.unique(self.groups))
         if self.test:
-            held = len(self.test.y)
-            known = self.test.known
+            held_out_count = len(self.test.y)
+            duplicate_count = self.test.duplicates
         else:
-            held = sum(len(test) for _, test in self.rounds[0])
-            known = 0
-        return sentence(self.recipe.measured, self.first_round, len(self.y), held, groups, self.recipe.seed, known)
+            held_out_count = sum(len(test) for _, test in self.rounds[0])
+            duplicate_count = 0
+        return sentence(
+            self.recipe.measured,
+            self.first_round,
+            len(self.y),
+            held_out_count,
+            groups,
+            self.recipe.seed,
+            duplicate_count,
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Division:
-    """The same with the columns that are learned from.
+    """The rows of a layout, with the columns to learn from.
 
     Parameters
     ----------
-    layout : which rows
-    whole : the rows of the table, from which the model is learned
+    layout : which rows are learned from and held out
+    all_rows : the rows of the table, from which the model is learned
     test : the rows of the test file, None where there is none
     """
 
     layout: Layout
-    whole: KnownRows
+    all_rows: KnownRows
     test: KnownRows | None = None
 
     @classmethod
@@ -162,38 +170,38 @@ class Division:
         recipe = layout.recipe
         numbers = np.array(layout.cells.columns[recipe.target].rows)[layout.rows] - 1  # names of columns are row 1
         X = frame(layout.cells, recipe).iloc[layout.rows].reset_index(drop=True)
-        whole = KnownRows(X, layout.y, numbers, layout.groups)
+        all_rows = KnownRows(X, layout.y, numbers, layout.groups)
         if layout.test is None:
-            return cls(layout, whole)
-        own = layout.test
-        numbers = np.array(own.table.columns[recipe.target].rows)[own.rows] - 1
-        X = frame(own.table, recipe).iloc[own.rows].reset_index(drop=True)
-        return cls(layout, whole, KnownRows(X, own.y, numbers))
+            return cls(layout, all_rows)
+        test_file = layout.test
+        numbers = np.array(test_file.table.columns[recipe.target].rows)[test_file.rows] - 1
+        X = frame(test_file.table, recipe).iloc[test_file.rows].reset_index(drop=True)
+        return cls(layout, all_rows, KnownRows(X, test_file.y, numbers))
 
     def parts(self) -> Iterator[tuple[KnownRows, KnownRows]]:
-        """What is learned from and what is held out, part by part."""
+        """The training and the test rows of each part."""
         if self.test is not None:
-            yield self.whole, self.test
+            yield self.all_rows, self.test
         for train, test in chain.from_iterable(self.layout.rounds):
-            yield self.whole.part(train), self.whole.part(test)
+            yield self.all_rows.part(train), self.all_rows.part(test)
 
 
-def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
+def layout_of(recipe: Recipe, table: CsvTable, folder: Path) -> Layout:
     """The rows of a table as a recipe divides them.
 
     Parameters
     ----------
-    recipe : what is learned by
-    whole : the table
-    folder : where a test file lies
+    recipe : the settings of the run
+    table : the table
+    folder : the folder of a test file
 
     Raises
     ------
     ValueError : where the table, the recipe or the test file does not allow it
     """
-    cells = whole
+    cells = table
     if recipe.views and recipe.missing == "drop":
-        cells = complete(whole, recipe.by_view.values())
+        cells = without_lacking_rows(table, recipe.by_view.values())
     y, task, rows = targets_of(cells, recipe)
     measured = recipe.measured
     if not recipe.columns:
@@ -207,16 +215,16 @@ def layout_of(recipe: Recipe, whole: CsvTable, folder: Path) -> Layout:
     _check_probabilities(recipe)
     _check_scales(recipe)
     if measured.how == "file":
-        return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, whole, y, folder))
+        return Layout(recipe, cells, rows, y, [], test=_test_file(recipe, table, y, folder))
     column = _column(recipe, cells, rows)
-    drawn = rounds(measured, task, y, column, recipe.seed)
+    drawn_rounds = rounds(measured, task, y, column, recipe.seed)
     if column is not None and measured.how == "groups":
         groups = np.array(column.cells)
     else:
         groups = None
     if recipe.method == COMPARISON and column is not None:
-        _check_inner(drawn[0], y, task, groups)
-    return Layout(recipe, cells, rows, y, drawn, groups)
+        _check_inner(drawn_rounds[0], y, task, groups)
+    return Layout(recipe, cells, rows, y, drawn_rounds, groups)
 
 
 def _check_worth(recipe: Recipe) -> None:
@@ -230,20 +238,20 @@ def _check_worth(recipe: Recipe) -> None:
 
 
 def _check_scales(recipe: Recipe) -> None:
-    """ValueError where a column can have no scale."""
-    without = [name for name, kind in recipe.columns.items() if kind not in ("number", "category")]
-    if recipe.scales and without:
+    """ValueError where a column is of a type for which no scale can be learned."""
+    unscaled = [name for name, kind in recipe.columns.items() if kind not in ("number", "category")]
+    if recipe.scales and unscaled:
         raise ValueError(
-            f"{recipe.method} learns a scale for each column of numbers or categories, and {listed(without[:5])} "
-            f"{'holds' if len(without) == 1 else 'hold'} dates or texts; untick what it cannot use on the page of the "
+            f"{recipe.method} learns a scale for each column of numbers or categories, and {listed(unscaled[:5])} "
+            f"{'holds' if len(unscaled) == 1 else 'hold'} dates or texts; untick what it cannot use on the page of the "
             "data set, or choose another method."
         )
 
 
 def _check_probabilities(recipe: Recipe) -> None:
-    """ValueError where a measure needs probabilities of classes that the method does not give."""
-    chooses = recipe.chosen_by if recipe.path else ""
-    needed = "log_loss" in (recipe.measured.measure, chooses)
+    """ValueError where a measure needs class probabilities and the method returns none."""
+    path_measure = recipe.chosen_by if recipe.path else ""
+    needed = "log_loss" in (recipe.measured.measure, path_measure)
     if needed and recipe.named and recipe.parameters.get("probability") is None:
         raise ValueError(
             f"Log loss needs probabilities, which {recipe.method} gives where its parameter probability is platt or "
@@ -252,7 +260,7 @@ def _check_probabilities(recipe: Recipe) -> None:
 
 
 def _check_inner(folds: Sequence[Fold], y: Array, task: Task, groups: Array | None) -> None:
-    """ValueError where the methods of a comparison could not choose their parameters on what they learn from."""
+    """ValueError where the training rows are too few for the inner folds, by which methods choose parameters."""
     for k, (train, _) in enumerate(folds, start=1):
         if groups is not None and len(np.unique(groups[train])) < INNER_FOLDS:
             raise ValueError(
@@ -268,7 +276,7 @@ def _check_inner(folds: Sequence[Fold], y: Array, task: Task, groups: Array | No
 
 
 def _column(recipe: Recipe, cells: CsvTable, rows: Array) -> Column | None:
-    """The column of the groups or the time, in some rows; ValueError where there is none of the name."""
+    """The column of the groups or the time, restricted to these rows; ValueError where there is no such column."""
     name = recipe.measured.column
     if not name:
         return None
@@ -277,15 +285,15 @@ def _column(recipe: Recipe, cells: CsvTable, rows: Array) -> Column | None:
     if name in recipe.targets:
         raise ValueError(f"The column {name!r} is the target, by which no rows can be held out; choose another.")
     column = cells.columns[name]
-    kept = rows.tolist()
-    return replace(column, cells=[column.cells[i] for i in kept], rows=[column.rows[i] for i in kept])
+    row_numbers = rows.tolist()
+    return replace(column, cells=[column.cells[i] for i in row_numbers], rows=[column.rows[i] for i in row_numbers])
 
 
-def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldFile:
-    """The test file, matched by the names of columns as new rows are.
+def _test_file(recipe: Recipe, training_table: CsvTable, y: Array, folder: Path) -> HeldOutFile:
+    """The test file, whose columns are matched by their names.
 
-    ValueError where a column or the target is missing, a cell cannot be read as those of the table, or a class is none
-    of the table.
+    ValueError where a column or the target is missing, a cell cannot be read as in the table, or a class does not occur
+    in the table.
     """
     measured = recipe.measured
     path = folder / measured.file
@@ -305,60 +313,62 @@ def _test_file(recipe: Recipe, whole: CsvTable, y: Array, folder: Path) -> HeldF
             "table, or untick what it lacks."
         )
     if recipe.views and recipe.missing == "drop":
-        table = complete(table, recipe.by_view.values())
-    words = [{"name": name, "words": own} for name, own in _words(recipe, whole).items()]
+        table = without_lacking_rows(table, recipe.by_view.values())
+    words = [{"name": name, "words": missing_words} for name, missing_words in _words(recipe, training_table).items()]
     for name, (i, reason) in refused(table, recipe, words).items():
         raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {reason}.")
     rows, truth = _truth(recipe, table, y)
     check_part("the test file", y, truth, recipe.task, measured.measure, "give a file with other rows")
     names = [*recipe.targets, *recipe.columns]
-    there = set(zip(*(whole.columns[name].cells for name in names), strict=True))
-    own = list(zip(*(table.columns[name].cells for name in names), strict=True))
-    return HeldFile(table, rows, truth, sum(own[i] in there for i in rows.tolist()))
+    training_cells = set(zip(*(training_table.columns[name].cells for name in names), strict=True))
+    test_cells = list(zip(*(table.columns[name].cells for name in names), strict=True))
+    return HeldOutFile(table, rows, truth, sum(test_cells[i] in training_cells for i in rows.tolist()))
 
 
 def _truth(recipe: Recipe, table: CsvTable, y: Array) -> tuple[Array, Array]:
-    """The rows of a test file where each target is known, and the targets there."""
+    """The rows of a test file in which each target is known, and their targets."""
     rows = reduce(np.intersect1d, [known(table.columns[name])[0] for name in recipe.targets])
     if not len(rows):
         raise ValueError(f"In {table.file} the target {recipe.target!r} has no value at all; fill it in.")
-    found = []
+    targets = []
     for name in recipe.targets:
         column = table.columns[name]
-        places = rows.tolist()
-        part = Column(table.file, name, [column.cells[i] for i in places], [column.rows[i] for i in places])
-        found.append(_numbers(part) if recipe.task == "regression" else _labels(part, y))
-    return rows, np.column_stack(found) if recipe.other_targets else found[0]
+        row_numbers = rows.tolist()
+        known_cells = Column(
+            table.file, name, [column.cells[i] for i in row_numbers], [column.rows[i] for i in row_numbers]
+        )
+        targets.append(_numbers(known_cells) if recipe.task == "regression" else _labels(known_cells, y))
+    return rows, np.column_stack(targets) if recipe.other_targets else targets[0]
 
 
-def _words(recipe: Recipe, whole: CsvTable) -> dict[str, list[str]]:
-    """The words that count as missing in each column of numbers or dates, none where there are none."""
-    found = words_of(whole, recipe)
-    return {name: found.get(name, []) for name, kind in recipe.columns.items() if kind in ("number", "date")}
+def _words(recipe: Recipe, table: CsvTable) -> dict[str, list[str]]:
+    """For each column of numbers or dates the words that count as missing."""
+    missing_words = words_of(table, recipe)
+    return {name: missing_words.get(name, []) for name, kind in recipe.columns.items() if kind in ("number", "date")}
 
 
-def _numbers(part: Column) -> Array:
-    values = numbers_in(part.cells)
+def _numbers(column: Column) -> Array:
+    values = numbers_in(column.cells)
     wrong = np.flatnonzero(~(np.abs(values) <= LARGEST))
     if len(wrong):
-        row = part.rows[wrong[0]]
+        row = column.rows[wrong[0]]
         raise ValueError(
-            f"{part.file}: row {row}, the target {part.name!r}: {part.cells[wrong[0]]!r} is no number up to "
+            f"{column.file}: row {row}, the target {column.name!r}: {column.cells[wrong[0]]!r} is no number up to "
             f"{LARGEST:g}; correct it, or leave it empty."
         )
     return values
 
 
-def _labels(part: Column, y: Array) -> Array:
-    """The classes of a test file as those of the table, a number however it is written."""
+def _labels(column: Column, y: Array) -> Array:
+    """The classes of a test file in the type of those of the table; numbers are equal however they are written."""
     if y.dtype.kind in "iuf":
-        found: Any = numbers_in(part.cells)
+        labels: Any = numbers_in(column.cells)
     else:
-        found = np.array(part.cells, dtype=object)
-    wrong = np.flatnonzero(~np.isin(found, y))
+        labels = np.array(column.cells, dtype=object)
+    wrong = np.flatnonzero(~np.isin(labels, y))
     if len(wrong):
         raise ValueError(
-            f"{part.file}: row {part.rows[wrong[0]]} has the class {part.cells[wrong[0]]!r}, which no row of the table "
-            "has; correct it, or leave such rows out of the file."
+            f"{column.file}: row {column.rows[wrong[0]]} has the class {column.cells[wrong[0]]!r}, which no row of the "
+            "table has; correct it, or leave such rows out of the file."
         )
-    return np.asarray(found).astype(y.dtype)
+    return np.asarray(labels).astype(y.dtype)

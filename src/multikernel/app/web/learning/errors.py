@@ -1,8 +1,8 @@
-"""The rows that were held out, the largest errors first.
+"""The held-out rows, sorted by their errors, the largest first.
 
-The error of a row is y - f of a number y and its prediction f. Of a class that is predicted wrong it is v_f - v_y: how
-much more speaks for the predicted class than for the true one, v the probabilities or the decision values of the model
-that has not learned from the row; 1 where a model has neither. Of a class that is predicted right it is 0.
+For numbers, the error of a row is y - f, with y the true value and f the prediction. For classes, it is 0 where the
+prediction is right; where it is wrong, it is v_f - v_y, with v_f and v_y the probabilities or decision values of the
+predicted and of the true class, from the model that has not learned from the row; 1 where a model has neither.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from multikernel.files import write_whole
 from multikernel.tables import Cells, type_of
 from multikernel.typing import Array
 
-_MISTAKES = 200  # rows predicted wrong that the page of a run lists
-_FARTHEST = 20  # rows of numbers there
+_MISTAKES = 200  # wrongly predicted rows that the page of a run lists
+_FARTHEST = 20  # rows that it lists where the target is a number
 
 
 @dataclass(frozen=True)
 class RowNames:
-    """What a table calls its rows.
+    """The names of the rows of a table.
 
     Parameters
     ----------
     column : str, the column of the names; "" where there is none
     cells : dict from the numbers of rows to their names; empty where there is none
-    file : str, what the table is called where it is a test file; "" of the table of the run
+    file : str, the name of the test file; "" where the rows are those of the table of the run
     """
 
     column: str = ""
@@ -45,30 +45,30 @@ class RowNames:
 
     @classmethod
     def of(cls, table: CsvTable, recipe: Recipe, file: str = "") -> RowNames:
-        """By the column that matched several files, or the first identifier that is not learned from."""
+        """From the column that matched several files, or from the first identifier that is not learned from."""
         for name, column in table.columns.items():
             if name in recipe.targets or name in recipe.columns or (recipe.key and name != recipe.key):
                 continue
-            found = type_of(name, Cells(name, "strings", as_strings(column)))
-            if name == recipe.key or found.type == "identifier":
+            column_type = type_of(name, Cells(name, "strings", as_strings(column)))
+            if name == recipe.key or column_type.type == "identifier":
                 return cls(name, {row - 1: cell for row, cell in zip(column.rows, column.cells, strict=True)}, file)
         return cls(file=file)
 
 
 @dataclass(frozen=True)
 class HeldOutRows:
-    """Rows that were held out with what was predicted of them, the largest errors first.
+    """The held-out rows with their predictions, the largest errors first.
 
     Parameters
     ----------
     rows : list of int, their numbers in the table
-    truth, predicted : lists of float, or of int, the places of classes in ``classes``
+    truth, predicted : lists of float, or of int, the indices of classes in ``classes``
     errors : list of float
-    probabilities : list of float, those of the predicted classes; empty where the model has none
+    probabilities : list of float, those of the predicted classes; empty where there are no probabilities
     classes : list of str; empty of numbers
     named_by : str, the column of the names; "" where rows have none
     names : list of str; empty where rows have none
-    file : str, the test file that they are rows of; "" where they are rows of the table
+    file : str, the test file of the rows; "" where they are rows of the table
     """
 
     rows: list[int]
@@ -83,36 +83,41 @@ class HeldOutRows:
 
     @classmethod
     def of(
-        cls, recipe: Recipe, labels: Array, parts: Sequence[FoldResult], held: Sequence[KnownRows], names: RowNames
+        cls,
+        recipe: Recipe,
+        labels: Array,
+        results: Sequence[FoldResult],
+        test_rows: Sequence[KnownRows],
+        names: RowNames,
     ) -> HeldOutRows:
         """The rows of all parts.
 
         Parameters
         ----------
-        recipe : what was learned by
+        recipe : the settings of the run
         labels : array (classes,), all classes in order
-        parts : what a run says of each part
-        held : the rows that each part held out
-        names : what their table calls its rows
+        results : the predictions of the run for each part
+        test_rows : the rows that each part held out
+        names : the names of the rows in their table
         """
-        predicted = np.concatenate([part.predicted for part in parts])
-        truth = np.concatenate([part.y for part in held])
-        rows = np.concatenate([part.numbers for part in held])
+        predicted = np.concatenate([result.predicted for result in results])
+        truth = np.concatenate([rows_of_part.y for rows_of_part in test_rows])
+        rows = np.concatenate([rows_of_part.numbers for rows_of_part in test_rows])
         if recipe.task == "regression":
             return cls.of_numbers(truth, predicted, rows, names)
         values = None
-        if all(part.values is not None and part.values.shape[1] == len(labels) for part in parts):
-            values = np.concatenate([part.values for part in parts if part.values is not None])
-        calibrated = all(part.calibrated for part in parts)
+        if all(result.values is not None and result.values.shape[1] == len(labels) for result in results):
+            values = np.concatenate([result.values for result in results if result.values is not None])
+        calibrated = all(result.calibrated for result in results)
         return cls.of_classes(truth, predicted, labels, values, calibrated, rows, names)
 
     @classmethod
     def of_numbers(cls, truth: Array, predicted: Array, rows: Array, names: RowNames) -> HeldOutRows:
-        """Of numbers: by the size of the error."""
+        """For numbers: sorted by the size of the error."""
         errors = truth - predicted
         order = np.lexsort((rows, -np.abs(errors)))
-        found = (rows[order].tolist(), truth[order].tolist(), predicted[order].tolist(), errors[order].tolist())
-        return cls(*found, [], [], names.column, _of_rows(names, rows[order]), names.file)
+        columns = (rows[order].tolist(), truth[order].tolist(), predicted[order].tolist(), errors[order].tolist())
+        return cls(*columns, [], [], names.column, _of_rows(names, rows[order]), names.file)
 
     @classmethod
     def of_classes(
@@ -125,56 +130,65 @@ class HeldOutRows:
         rows: Array,
         names: RowNames,
     ) -> HeldOutRows:
-        """Of classes: those predicted wrong first, by how much more spoke for the wrong one than for the true one.
+        """For classes: the wrong predictions first, sorted by their errors.
 
         Parameters
         ----------
         truth, predicted : arrays (n,), of labels
         labels : array (classes,), in order
         values : array (n, classes) of probabilities or decision values; None where there are none
-        calibrated : whether they are probabilities
+        calibrated : whether the values are probabilities
         rows : array (n,), the numbers of the rows
-        names : what the table calls its rows
+        names : the names of the rows in the table
         """
-        own = np.searchsorted(labels, truth)
-        answered = np.searchsorted(labels, predicted)
-        wrong = own != answered
-        each = np.arange(len(rows))
+        true_indices = np.searchsorted(labels, truth)
+        predicted_indices = np.searchsorted(labels, predicted)
+        wrong = true_indices != predicted_indices
+        row_indices = np.arange(len(rows))
         errors = wrong.astype(float)
-        sure = errors
+        certainty = errors
         if values is not None:
-            errors = np.where(wrong, values[each, answered] - values[each, own], 0.0)
-            sure = values[each, answered]
-        order = np.lexsort((rows, np.where(wrong, -sure, sure), -errors, ~wrong))
+            errors = np.where(wrong, values[row_indices, predicted_indices] - values[row_indices, true_indices], 0.0)
+            certainty = values[row_indices, predicted_indices]
+        order = np.lexsort((rows, np.where(wrong, -certainty, certainty), -errors, ~wrong))
         if calibrated and values is not None:
-            probabilities = sure[order].tolist()
+            probabilities = certainty[order].tolist()
         else:
             probabilities = []
-        found = (rows[order].tolist(), own[order].tolist(), answered[order].tolist(), errors[order].tolist())
-        named = _of_rows(names, rows[order])
-        return cls(*found, probabilities, list(map(str, labels)), names.column, named, names.file)
+        columns = (
+            rows[order].tolist(),
+            true_indices[order].tolist(),
+            predicted_indices[order].tolist(),
+            errors[order].tolist(),
+        )
+        row_names = _of_rows(names, rows[order])
+        return cls(*columns, probabilities, list(map(str, labels)), names.column, row_names, names.file)
 
     @classmethod
     def read(cls, file: Path) -> HeldOutRows:
-        """Those that ``write`` has kept."""
+        """The rows that ``write`` has saved."""
         return cls(**json.loads(file.read_text()))
 
     def write(self, file: Path) -> None:
-        """Keep them with a run."""
+        """Save the rows, in the folder of a run."""
         write_whole(file, json.dumps(asdict(self)).encode())
 
     def wrong(self) -> list[int]:
-        """The places of the rows that are predicted wrong; of numbers of all rows."""
+        """The indices of the wrongly predicted rows; all indices where the target is a number."""
         if not self.classes:
             return list(range(len(self.rows)))
-        return [i for i, (own, answered) in enumerate(zip(self.truth, self.predicted, strict=True)) if own != answered]
-
-    def of_cell(self, truth: int | None, predicted: int | None) -> list[int]:
-        """The places of the rows of a true class, and of a predicted one; None for any."""
         return [
             i
-            for i, (own, answered) in enumerate(zip(self.truth, self.predicted, strict=True))
-            if truth in (None, own) and predicted in (None, answered)
+            for i, (true_class, predicted_class) in enumerate(zip(self.truth, self.predicted, strict=True))
+            if true_class != predicted_class
+        ]
+
+    def of_cell(self, truth: int | None, predicted: int | None) -> list[int]:
+        """The indices of the rows of this true class and this predicted class; None for any."""
+        return [
+            i
+            for i, (true_class, predicted_class) in enumerate(zip(self.truth, self.predicted, strict=True))
+            if truth in (None, true_class) and predicted in (None, predicted_class)
         ]
 
     def listed(self, places: Sequence[int]) -> list[dict[str, Any]]:
@@ -195,7 +209,7 @@ class HeldOutRows:
         return row
 
     def summary(self) -> dict[str, Any]:
-        """The first of them, for the page of a run."""
+        """The largest errors, for the page of a run."""
         wrong = self.wrong()
         if self.classes:
             shown = wrong[:_MISTAKES]
@@ -219,7 +233,7 @@ def held_out_file(target: int) -> str:
 
     Parameters
     ----------
-    target : int, the place of the target among several; 0 of a single one
+    target : int, the index of the target among several; 0 for a single target
     """
     if target:
         return f"held_out-{target}.json"

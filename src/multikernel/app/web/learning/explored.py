@@ -1,4 +1,4 @@
-"""What a page computes of a saved model and the table that it learned from, kept for a while."""
+"""Results that pages compute from a saved model and its training table, with caches."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Explored:
     Parameters
     ----------
     learned : the model
-    samples : those that it learned from
+    samples : its training samples
     """
 
     learned: LearnedModel
@@ -39,48 +39,48 @@ def explored(model: Path, table: Path) -> Explored:
 
     Raises
     ------
-    ValueError : where the model does not say what it has learned by
+    ValueError : where the model file has no recipe, as in earlier versions
     """
-    own, metadata = saved_model(model)
+    estimator, metadata = saved_model(model)
     if "recipe" not in metadata:
         raise ValueError("The model of this run is of an earlier version, and cannot be looked into; run it again.")
     recipe = Recipe.from_json(metadata["recipe"])
-    learned = LearnedModel(own, TrainingRanges.of(metadata), recipe, [])
+    learned = LearnedModel(estimator, TrainingRanges.of(metadata), recipe, [])
     return Explored(learned, TrainingSamples.of(read_table(table), recipe))
 
 
 @lru_cache(maxsize=256)
-def dependence_of(model: Path, table: Path, column: str, place: int) -> Dependence | None:
-    """The partial dependence on a column, as ``dependence`` finds it.
+def dependence_of(model: Path, table: Path, column: str, output_index: int) -> Dependence | None:
+    """The partial dependence on a column, see ``dependence``.
 
     Parameters
     ----------
     model, table : as of ``explored``
-    column, place : the column, and the class
+    column, output_index : the column, and the index of the class or the target
     """
-    found = explored(model, table)
-    return dependence(found.learned, found.samples, column, place)
+    exploration = explored(model, table)
+    return dependence(exploration.learned, exploration.samples, column, output_index)
 
 
 @lru_cache(maxsize=8)
 def map_of(model: Path, table: Path) -> LearnedMap:
-    """The map of the samples, as ``sample_map`` finds it.
+    """The map of the samples, see ``sample_map``.
 
     Parameters
     ----------
     model, table : as of ``explored``
     """
-    found = explored(model, table)
-    return sample_map(found.learned, found.samples)
+    exploration = explored(model, table)
+    return sample_map(exploration.learned, exploration.samples)
 
 
 @lru_cache(maxsize=8)
 def pictures_of(model: Path, table: Path) -> KernelPictures:
-    """The pictures of kernels, as ``kernel_pictures`` finds them.
+    """The pictures of kernels, see ``kernel_pictures``.
 
     Parameters
     ----------
     model, table : as of ``explored``
     """
-    found = explored(model, table)
-    return kernel_pictures(found.learned, found.samples)
+    exploration = explored(model, table)
+    return kernel_pictures(exploration.learned, exploration.samples)

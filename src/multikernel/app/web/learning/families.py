@@ -1,4 +1,4 @@
-"""From a recipe to kernels by families, as Python that a person can run, and to the estimator that learns by them."""
+"""The families of kernels that a recipe names, as objects and as Python code, and the estimator of a recipe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from multikernel.app.jobs.follow_path import values_of
 from multikernel.app.jobs.methods import most_folds, shuffled_folds, with_possible_folds
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Kind, Recipe
-from multikernel.app.web.learning.samples import as_given, bare
+from multikernel.app.web.learning.samples import as_estimator_input, name_without_view
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
 from multikernel.selection import BankSearchCV
 from multikernel.tables import typed
@@ -28,9 +28,9 @@ class Family:
     Parameters
     ----------
     label, about : str, its name and a sentence
-    name : str, what makes it in ``multikernel.kernels``
-    preset : dict of arguments that differ from the defaults there
-    normalized : bool, whether every kernel is scaled to self-values 1
+    name : str, the function or class of ``multikernel.kernels`` that makes it
+    preset : dict of the arguments that differ from the defaults of this function
+    normalized : bool, whether every kernel is scaled to k(x, x) = 1
     """
 
     label: str
@@ -41,7 +41,7 @@ class Family:
 
     @property
     def by_type(self) -> bool:
-        """Whether its kernels follow the types of the columns, else they are those of numbers."""
+        """Whether its kernels depend on the types of the columns; the others take numbers only."""
         return self.name in ("for_columns", "for_each_column")
 
     @property
@@ -49,16 +49,16 @@ class Family:
         """The function or the class that makes it."""
         return getattr(kernels, self.name)
 
-    def made(self, changed: Mapping[str, Any], *given: Any, **more: Any) -> KernelFamily:
-        """The kernels; ValueError where an argument is not what it may be."""
-        found = kernels.as_family(self.maker(*given, **{**more, **self.preset, **changed}))
+    def build(self, changed: Mapping[str, Any], *samples: Any, **options: Any) -> KernelFamily:
+        """The kernels; ValueError where an argument has a value that is not allowed."""
+        family = kernels.as_family(self.maker(*samples, **{**options, **self.preset, **changed}))
         if self.normalized:
-            return found.normalized()
-        return found
+            return family.normalized()
+        return family
 
     def code(self, changed: Mapping[str, Any]) -> str:
-        """The expression of its kernels, of the columns ``part`` of the types ``own`` where it follows types."""
-        arguments = ["part", "types=own"] if self.by_type else []
+        """The Python expression of its kernels; by type, for the samples ``view`` with columns of these ``types``."""
+        arguments = ["view", "types=types"] if self.by_type else []
         arguments += [f"{name}={value!r}" for name, value in {**self.preset, **changed}.items()]
         return f"kernels.{self.name}({', '.join(arguments)}){'.normalized()' if self.normalized else ''}"
 
@@ -109,48 +109,48 @@ FAMILIES = {
 }
 
 
-def families(given: Any, recipe: Recipe) -> Any:
-    """The kernels of the families that were chosen, by type where none was: of several views a dict of those of each.
+def families(samples: Any, recipe: Recipe) -> Any:
+    """The kernels of the chosen families, by default the one by type; for several views, a dict of the kernels of each.
 
     Parameters
     ----------
-    given : the samples, as ``as_given`` makes them
-    recipe : what says so
+    samples : the samples, as ``as_estimator_input`` returns them
+    recipe : the settings with the chosen families
 
     Raises
     ------
-    ValueError : where a view has no column that could help
+    ValueError : where a view has no column from which these kernels can learn
     """
-    parts = {"": given} if hasattr(given, "columns") else given
-    found: dict[str, list[KernelFamily]] = {view: [] for view in recipe.by_view}
+    samples_by_view = {"": samples} if hasattr(samples, "columns") else samples
+    families_by_view: dict[str, list[KernelFamily]] = {view: [] for view in recipe.by_view}
     for view, word, changed in recipe.families:
-        types = {bare(name, view): recipe.columns[name] for name in recipe.by_view[view]}
-        found[view].append(_family(parts[view], FAMILIES[word], changed, types))
-    named = {view: _with_own_names(own) for view, own in found.items()}
-    if len(named) > 1:
-        return named
-    return next(iter(named.values()))
+        types = {name_without_view(name, view): recipe.columns[name] for name in recipe.by_view[view]}
+        families_by_view[view].append(_family(samples_by_view[view], FAMILIES[word], changed, types))
+    kernels_by_view = {view: _with_distinct_names(view_families) for view, view_families in families_by_view.items()}
+    if len(kernels_by_view) > 1:
+        return kernels_by_view
+    return next(iter(kernels_by_view.values()))
 
 
-def _with_own_names(parts: Sequence[KernelFamily]) -> KernelFamily:
-    """The kernels of several families, which may use a name twice."""
-    every = [kernel for part in parts for kernel in part]
-    names = [str(name) for part in parts for name in part.names]
+def _with_distinct_names(kernel_families: Sequence[KernelFamily]) -> KernelFamily:
+    """The kernels of several families; a name that occurs twice gets a number."""
+    members = [kernel for family in kernel_families for kernel in family]
+    names = [str(name) for family in kernel_families for name in family.names]
     if len(set(names)) < len(names):
         names = [name if names.count(name) == 1 else f"{name} ({k + 1})" for k, name in enumerate(names)]
-    return Kernels(tuple(every), tuple(names))
+    return Kernels(tuple(members), tuple(names))
 
 
 def _family(X: Any, chosen: Family, changed: Mapping[str, Any], types: Mapping[str, Kind]) -> KernelFamily:
     if chosen.by_type:
-        return chosen.made(changed, X, types=types)
-    together = encoding(X, types)
-    plain = chosen.made(changed)
-    return Kernels(tuple(Encoded(kernel, together) for kernel in plain), tuple(map(str, plain.names)))
+        return chosen.build(changed, X, types=types)
+    encoded_columns = encoding(X, types)
+    family = chosen.build(changed)
+    return Kernels(tuple(Encoded(kernel, encoded_columns) for kernel in family), tuple(map(str, family.names)))
 
 
 def encoding(X: Any, types: Mapping[str, Kind]) -> Together:
-    """All columns but texts as numbers side by side; ValueError where there is none."""
+    """The encoding of all columns except texts as numbers; ValueError where there is no such column."""
     columns = [column for column, _ in typed(X, types) if column.used and column.type != "text"]
     if not columns:
         raise ValueError(
@@ -162,41 +162,43 @@ def encoding(X: Any, types: Mapping[str, Kind]) -> Together:
 REGULARISES = ("C", "alpha", "lam")
 
 
-def made(recipe: Recipe, X: pd.DataFrame, y: Any, groups: Any = None) -> tuple[Any, Any]:
+def estimator_of(recipe: Recipe, X: pd.DataFrame, y: Any, groups: Any = None) -> tuple[Any, Any]:
     """The estimator, and the samples in the form that it takes.
 
     Parameters
     ----------
-    recipe : what is learned by
+    recipe : the settings of the run
     X, y : the samples and their target
-    groups : array (n,), the group of each sample, which the fit is to be given as well; None where there are none
+    groups : array (n,), the group of each sample, to be passed to ``fit`` as well; None where there are no groups
 
     Raises
     ------
-    ValueError : where a parameter is not what it may be, or no column is left to learn from
+    ValueError : where a parameter has a value that is not allowed, or there is no column to learn from
     """
     if recipe.automatic:
         if recipe.task == "classification":
             kind = mk.MultiKernelClassifier
         else:
             kind = mk.MultiKernelRegressor
-        return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
-    given = as_given(X, recipe)
+        return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_estimator_input(
+            X, recipe
+        )
+    model_input = as_estimator_input(X, recipe)
     if recipe.scales:
         kind = getattr(mk, recipe.method)
-        return kind(**seeded(kind, recipe)), given
-    return _searched(recipe, families(given, recipe), y, groups), given
+        return kind(**parameters_with_seed(kind, recipe)), model_input
+    return _kernel_estimator(recipe, families(model_input, recipe), y, groups), model_input
 
 
-def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
-    """The estimator with its kernels, and with a search along the path where there is one."""
+def _kernel_estimator(recipe: Recipe, chosen_kernels: Any, y: Any, groups: Any) -> Any:
+    """The estimator with its kernels, inside a search along the path where the recipe has one."""
     kind = getattr(mk, recipe.method)
-    model = kind(kernels=families, **seeded(kind, recipe))
+    model = kind(kernels=chosen_kernels, **parameters_with_seed(kind, recipe))
     if not recipe.path:
         if "cv" in recipe.parameters:
             return model
         return with_possible_folds(model, len(y))
-    count = 1 if groups is None else len(np.unique(groups))
+    group_count = 1 if groups is None else len(np.unique(groups))
     folds = min(recipe.path_folds or 5, most_folds(y, recipe.task))
     if folds < 2:
         raise ValueError(
@@ -204,8 +206,8 @@ def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
             "a class or of all; give more rows, or leave the path out."
         )
     values = {recipe.path: path_values(recipe.path, recipe.path_count)}
-    cv: Any = min(folds, count)
-    if count <= 1:
+    cv: Any = min(folds, group_count)
+    if group_count <= 1:
         cv = shuffled_folds(recipe.task, folds, recipe.seed)
     scoring = None
     if recipe.chosen_by:
@@ -213,8 +215,8 @@ def _searched(recipe: Recipe, families: Any, y: Any, groups: Any) -> Any:
     return BankSearchCV(model, values, cv=cv, scoring=scoring, one_standard_error=True)
 
 
-def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:
-    """The parameters, with the seed where the estimator takes one."""
+def parameters_with_seed(kind: Any, recipe: Recipe) -> dict[str, Any]:
+    """The parameters of the recipe, with the seed where the estimator has a random state."""
     seed = {"random_state": recipe.seed} if hasattr(kind, "random_state") else {}
     return seed | recipe.parameters
 
@@ -224,7 +226,7 @@ def path_values(parameter: str, count: int = 0) -> list[float]:
 
     Parameters
     ----------
-    parameter : what is followed
-    count : how many; 0 for those that suit
+    parameter : the parameter of the path
+    count : the number of values; 0 for the default
     """
     return [float(f"{value:.6g}") for value in values_of(parameter, count or None)]

@@ -1,4 +1,4 @@
-"""One fold: a model of the other rows, what it says of these, and what its score loses with a column shuffled."""
+"""One fold: a model of the other rows, its predictions, and how much its score falls when a column is shuffled."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ import pandas as pd
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from multikernel.app.web.learning.division import KnownRows
-from multikernel.app.web.learning.families import made
+from multikernel.app.web.learning.families import estimator_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_taken, scores
+from multikernel.app.web.learning.samples import as_model_input, scores
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
-_SHUFFLED = 40  # columns at most, for each takes predictions of its own
-_SCREENED = 5000  # rows from which trees find these columns, in 4 s of 2000 columns
+_SHUFFLED = 40  # columns at most, as each needs separate predictions
+_SCREENED = 5000  # rows from which trees select these columns: 4 s for 2000 columns
 _ROWS = 300  # of a fold on which columns are shuffled
 
 
 @dataclass(frozen=True, eq=False)
 class FoldResult:
-    """What a model says of rows that it was not learned from.
+    """The predictions of a model for held-out rows.
 
     Parameters
     ----------
     model : the fitted estimator
     score : float, by the measure of the run
-    predicted : array (rows,); (rows, targets) of several
+    predicted : array (rows,); (rows, targets) for several targets
     values : array (rows, classes) of probabilities, or of decision values where there are none; None for numbers
     calibrated : bool, whether the values are probabilities
-    losses : dict from columns to what the score loses with that column shuffled
+    losses : dict from columns to the decrease of the score when that column is shuffled
     """
 
     model: Any
@@ -46,44 +46,44 @@ class FoldResult:
     losses: dict[str, float]
 
 
-def held_out(recipe: Recipe, known: KnownRows, held: KnownRows, columns: Sequence[str]) -> FoldResult:
-    """What a model of some rows says of others.
+def held_out(recipe: Recipe, training_rows: KnownRows, test_rows: KnownRows, columns: Sequence[str]) -> FoldResult:
+    """Fit a model to the training rows and score it on the test rows.
 
     Parameters
     ----------
-    recipe : what is learned by
-    known : the rows to learn from
-    held : those held out
-    columns : each of which is shuffled
+    recipe : the settings of the run
+    training_rows : the rows to learn from
+    test_rows : the held-out rows
+    columns : the columns to shuffle, one at a time
     """
-    model, given = made(recipe, known.X, known.y, known.groups)
+    model, model_input = estimator_of(recipe, training_rows.X, training_rows.y, training_rows.groups)
     if hasattr(model, "verbose") and recipe.automatic:
         model.set_params(verbose=1)
-    model.fit(given, known.y, **known.inner_groups)
+    model.fit(model_input, training_rows.y, **training_rows.inner_groups)
     model = getattr(model, "best_estimator_", model)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of categories that a small fold did not have
-        new = as_taken(model, held.X, recipe)
+        warnings.simplefilter("ignore")  # about categories that do not occur in a small fold
+        test_input = as_model_input(model, test_rows.X, recipe)
         kind = ""
         values = None
         if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
-            kind, values = scores(model, new)
-        predicted = np.asarray(model.predict(new))
+            kind, values = scores(model, test_input)
+        predicted = np.asarray(model.predict(test_input))
         measure = measure_of(recipe.task, recipe.measured.measure)
-        score = measure.of(held.y, predicted, values, getattr(model, "classes_", np.empty(0)))
-        losses = _losses(model, recipe, held, columns)
+        score = measure.of(test_rows.y, predicted, values, getattr(model, "classes_", np.empty(0)))
+        losses = _losses(model, recipe, test_rows, columns)
         return FoldResult(model, score, predicted, values, kind == "probability", losses)
 
 
 def spread(values: Sequence[float]) -> float | None:
-    """The standard deviation of several values, None of one."""
+    """The standard deviation of several values; None for a single value."""
     if len(values) > 1:
         return float(np.std(values, ddof=1))
     return None
 
 
 def columns_to_shuffle(X: pd.DataFrame, y: Array, task: Task) -> list[str]:
-    """All columns, or of many those that extremely randomised trees use most, which see interactions as well.
+    """All columns or, of many, those that extremely randomised trees use most; trees detect interactions as well.
 
     Parameters
     ----------
@@ -93,47 +93,47 @@ def columns_to_shuffle(X: pd.DataFrame, y: Array, task: Task) -> list[str]:
     names = [str(name) for name in X.columns]
     if len(names) <= _SHUFFLED:
         return names
-    some = np.random.default_rng(0).permutation(len(X))[:_SCREENED]
-    codes = np.column_stack([_codes(X[name].iloc[some]) for name in X.columns])
+    rows = np.random.default_rng(0).permutation(len(X))[:_SCREENED]
+    codes = np.column_stack([_codes(X[name].iloc[rows]) for name in X.columns])
     if task == "classification":
         kind = ExtraTreesClassifier
     else:
         kind = ExtraTreesRegressor
-    trees = kind(100, max_features="sqrt", min_samples_leaf=3, random_state=0).fit(codes, y[some])
+    trees = kind(100, max_features="sqrt", min_samples_leaf=3, random_state=0).fit(codes, y[rows])
     return [names[k] for k in np.argsort(-trees.feature_importances_, kind="stable")[:_SHUFFLED]]
 
 
 def _codes(column: Any) -> Array:
-    """The cells of a column as numbers that trees can split: of words their places in the alphabet."""
+    """The cells of a column as numbers that trees can split: words by their alphabetical rank."""
     if column.dtype.kind == "f":
-        known = column.median() if column.notna().any() else 0.0
-        return np.asarray(column.fillna(known))
+        fill_value = column.median() if column.notna().any() else 0.0
+        return np.asarray(column.fillna(fill_value))
     return pd.factorize(column.astype(object), sort=True)[0].astype(float)
 
 
-def _losses(model: Any, recipe: Recipe, held: KnownRows, columns: Sequence[str]) -> dict[str, float]:
-    """What the score loses with the cells of one column in another order."""
-    few = held.X.iloc[:_ROWS]
-    truth = held.y[:_ROWS]
-    order = np.random.default_rng(recipe.seed).permutation(len(few))
-    scored = scorer_of(measure_of(recipe.task, recipe.measured.measure))
-    whole = scored(model, as_taken(model, few, recipe), truth)
+def _losses(model: Any, recipe: Recipe, test_rows: KnownRows, columns: Sequence[str]) -> dict[str, float]:
+    """The decrease of the score when the cells of one column are shuffled, for each column."""
+    samples = test_rows.X.iloc[:_ROWS]
+    truth = test_rows.y[:_ROWS]
+    order = np.random.default_rng(recipe.seed).permutation(len(samples))
+    score_of = scorer_of(measure_of(recipe.task, recipe.measured.measure))
+    unshuffled_score = score_of(model, as_model_input(model, samples, recipe), truth)
     losses = {}
     for name in columns:
-        shuffled = few.copy()
-        if few[name].dtype != "category":
-            shuffled[name] = few[name].iloc[order].to_numpy()
+        shuffled = samples.copy()
+        if samples[name].dtype != "category":
+            shuffled[name] = samples[name].iloc[order].to_numpy()
         else:
-            shuffled[name] = few[name].iloc[order].array
-        losses[name] = whole - scored(model, as_taken(model, shuffled, recipe), truth)
+            shuffled[name] = samples[name].iloc[order].array
+        losses[name] = unshuffled_score - score_of(model, as_model_input(model, shuffled, recipe), truth)
     return losses
 
 
-def importance_of(parts: Sequence[FoldResult]) -> list[dict[str, Any]]:
-    """Mean and deviation of the losses over the parts, the largest first; no deviation of one part."""
-    names = parts[0].losses
+def importance_of(results: Sequence[FoldResult]) -> list[dict[str, Any]]:
+    """Mean and standard deviation of the losses over the parts, the largest first; a single part has no deviation."""
+    names = results[0].losses
     rows = []
     for name in names:
-        losses = [part.losses[name] for part in parts]
+        losses = [result.losses[name] for result in results]
         rows.append({"name": name, "loss": float(np.mean(losses)), "spread": spread(losses)})
     return sorted(rows, key=lambda row: -row["loss"])

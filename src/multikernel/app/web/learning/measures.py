@@ -1,16 +1,18 @@
-"""Measures of predictions by name: those that a run can be judged by, and by which a path can be chosen.
+"""Measures of predictions by name, for the scores of a run and for the choice along a path.
 
 accuracy              the share of rows whose class is right
 balanced accuracy     the mean over the classes of the share of their rows that are right
 F1                    the mean over the classes of 2 / (1 / precision + 1 / recall)
-ROC area              of two rows, one of the class and one not, how often the first gets the higher value; of more
-                      than two classes, the mean over the classes
-log loss              the mean of -log p, p the probability that was predicted of the true class
+ROC area              for a row of the class and a row of another class, how often the first gets the higher value; with
+                      more than two classes, the mean over the classes
+log loss              the mean of -log p, where p is the predicted probability of the true class
 R²                    1 - sum (y - f)^2 / sum (y - mean y)^2
-root mean square and mean absolute error, in the units of the target; of several targets, whose units differ, the mean
-of each target's error by the standard deviation of its true values, so that 1 is what their means would reach
+root mean square and mean absolute error: in the units of the target; with several targets, whose units differ, the mean
+over the targets of error / standard deviation of the true values, so that predicting each mean has a root mean square
+error of 1
 
-Of log loss and of errors less is better: scores of scikit-learn are their negatives, and pages show them as they are.
+For log loss and for errors, less is better. Scorers return their negatives, as in scikit-learn; pages show them as they
+are.
 """
 
 from __future__ import annotations
@@ -43,9 +45,9 @@ class Measure:
 
     Parameters
     ----------
-    label : str, what it is called
-    of : (truth, predicted, values, labels) -> float; values are array (n, classes), None where there are none
-    code : str, the same of ``model``, ``X`` and ``y`` as the lines of a Python function that may use ``np`` and
+    label : str, its name on pages
+    of : (truth, predicted, values, labels) -> float; values are an array (n, classes), or None where there are none
+    code : str, the body of a Python function of ``model``, ``X`` and ``y`` that returns the same; it may use ``np`` and
         ``metrics``
     error : bool, whether less is better
     """
@@ -57,22 +59,22 @@ class Measure:
 
     @property
     def sign(self) -> float:
-        """1, or -1 where less is better: times it, more is better."""
+        """1, or -1 where less is better, so that a larger sign * measure is always better."""
         if self.error:
             return -1.0
         return 1.0
 
     @property
     def scorer_code(self) -> str:
-        """The code of what is to be as large as possible."""
+        """The code of the scorer, whose larger values are better."""
         if self.error:
             return self.code.replace("return ", "return -")
         return self.code
 
 
 def _balanced(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
-    found = [float((predicted[truth == label] == label).mean()) for label in np.unique(truth)]
-    return float(np.mean(found))
+    recalls = [float((predicted[truth == label] == label).mean()) for label in np.unique(truth)]
+    return float(np.mean(recalls))
 
 
 def _f1(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
@@ -80,13 +82,13 @@ def _f1(truth: Array, predicted: Array, values: Array | None, labels: Array) -> 
 
 
 def _area(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
-    """The mean over those classes that some rows have, and some have not."""
+    """The mean over the classes that occur in some but not in all rows."""
     if values is None:
         raise ValueError("This method gives classes no values, which the area under the ROC curve needs.")
     if len(labels) == 2:
         return float(roc_auc_score(truth == labels[1], values[:, 1]))
-    own = [k for k, label in enumerate(labels) if 0 < (truth == label).sum() < len(truth)]
-    return float(np.mean([roc_auc_score(truth == labels[k], values[:, k]) for k in own]))
+    scored_classes = [k for k, label in enumerate(labels) if 0 < (truth == label).sum() < len(truth)]
+    return float(np.mean([roc_auc_score(truth == labels[k], values[:, k]) for k in scored_classes]))
 
 
 def _log_loss(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
@@ -96,24 +98,24 @@ def _log_loss(truth: Array, predicted: Array, values: Array | None, labels: Arra
 
 
 def _by_deviations(error: Callable[..., Any]) -> Callable[[Array, Array, Array | None, Array], float]:
-    """An error in the units of the target; of several targets the mean, each by the deviation of its true values."""
+    """An error in the units of the target; for several targets the mean error, in units of standard deviations."""
 
     def of(truth: Array, predicted: Array, values: Array | None, labels: Array) -> float:
-        each = error(truth, predicted, multioutput="raw_values")
+        errors = error(truth, predicted, multioutput="raw_values")
         if truth.ndim == 1:
-            return float(each[0])
+            return float(errors[0])
         deviation = truth.std(axis=0)
-        return float(np.mean(each / np.where(deviation > 0.0, deviation, 1.0)))
+        return float(np.mean(errors / np.where(deviation > 0.0, deviation, 1.0)))
 
     return of
 
 
 def _error_code(name: str) -> str:
-    """The same as code."""
+    """The same as ``_by_deviations`` as code."""
     return f"""\
-each = metrics.{name}(y, model.predict(X), multioutput="raw_values")
+errors = metrics.{name}(y, model.predict(X), multioutput="raw_values")
 deviation = np.std(np.asarray(y), axis=0) if np.ndim(y) > 1 else np.ones(1)
-return np.mean(each / np.where(deviation > 0.0, deviation, 1.0))"""
+return np.mean(errors / np.where(deviation > 0.0, deviation, 1.0))"""
 
 
 _AREA_CODE = """\
@@ -121,8 +123,8 @@ proba = hasattr(model, "predict_proba")
 values = model.predict_proba(X) if proba else model.decision_function(X)
 if len(model.classes_) == 2:
     return metrics.roc_auc_score(y == model.classes_[1], values[:, 1] if proba else values)
-found = [(y == label, value) for label, value in zip(model.classes_, values.T)]
-return np.mean([metrics.roc_auc_score(own, value) for own, value in found if 0 < own.sum() < len(own)])"""
+columns = [(y == label, column) for label, column in zip(model.classes_, values.T)]
+return np.mean([metrics.roc_auc_score(hits, column) for hits, column in columns if 0 < hits.sum() < len(hits)])"""
 
 MEASURES: dict[Task, dict[str, Measure]] = {
     "classification": {
@@ -166,25 +168,25 @@ MEASURES: dict[Task, dict[str, Measure]] = {
 
 
 def measure_of(task: Task, name: str, targets: int = 1) -> Measure:
-    """A measure by its name; ValueError where the task has none of it.
+    """A measure by its name; ValueError where the task has no such measure.
 
     Parameters
     ----------
     task : what is learned
-    name : "" for that of scikit-learn's ``score``
-    targets : int, how many are predicted: errors of several have no unit, and are called so
+    name : "" for the measure of scikit-learn's ``score``
+    targets : int, the number of targets; the label of an error of several targets says that it has no unit
     """
-    known = MEASURES[task]
-    if name and name not in known:
-        raise ValueError(f"The measure must be one of {', '.join(known)}, got {name!r}.")
-    found = known[name] if name else next(iter(known.values()))
-    if targets > 1 and found.error:
-        return replace(found, label=f"{found.label} {IN_DEVIATIONS}")
-    return found
+    measures = MEASURES[task]
+    if name and name not in measures:
+        raise ValueError(f"The measure must be one of {', '.join(measures)}, got {name!r}.")
+    measure = measures[name] if name else next(iter(measures.values()))
+    if targets > 1 and measure.error:
+        return replace(measure, label=f"{measure.label} {IN_DEVIATIONS}")
+    return measure
 
 
 def scorer_of(measure: Measure) -> Any:
-    """What scores a fitted model on samples and their target: less of an error scores more."""
+    """A scorer in the sense of scikit-learn: a larger score is better, so errors are negated."""
 
     def scored(model: Any, X: Any, y: Any) -> float:
         truth = np.asarray(y)

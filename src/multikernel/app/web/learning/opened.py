@@ -1,7 +1,7 @@
-"""A model from a file that a person gives: what it is, and what it answers for new rows.
+"""A model from a file of a person: its description, and its predictions for new rows.
 
-Files are of three kinds: of this application, of ``multikernel fit``, and of ``multikernel fit`` in chunks. They differ
-in what they say of the columns that they learned from.
+There are three kinds of files: of this application, of ``multikernel fit``, and of ``multikernel fit`` in chunks. They
+differ in their metadata about the columns that the model learned from.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from multikernel.typing import Array
 
 @dataclass(frozen=True, eq=False)
 class OpenedModel:
-    """A model and what its file says.
+    """A model and the metadata of its file.
 
     Parameters
     ----------
     file : Path
     model : fitted estimator
-    metadata : dict, what was saved beside it
+    metadata : dict, saved with the model
     """
 
     file: Path
@@ -55,7 +55,7 @@ class OpenedModel:
 
         Raises
         ------
-        ValueError : where it is no such file, or does not say which columns it learned from
+        ValueError : where the file is no model, or does not say which columns the model learned from
         """
         model, metadata = read(file)
         if not hasattr(model, "predict"):
@@ -69,24 +69,24 @@ class OpenedModel:
 
     @property
     def target(self) -> str:
-        """The column that it predicts; "" where the file does not say."""
-        parts = (self.metadata, *(self.metadata.get(key, {}) for key in ("recipe", "table", "stream")))
-        return str(next((part["target"] for part in parts if part.get("target")), ""))
+        """The column that the model predicts; "" where the file does not name it."""
+        sources = (self.metadata, *(self.metadata.get(key, {}) for key in ("recipe", "table", "stream")))
+        return str(next((source["target"] for source in sources if source.get("target")), ""))
 
     @property
     def targets(self) -> list[str]:
-        """The columns that it predicts, of which files of one name it alone."""
+        """The columns that the model predicts; files of a model of one target may have ``target`` only."""
         return list(self.metadata.get("targets", [self.target]))
 
     @property
     def task(self) -> Task:
-        """What it predicts."""
+        """Whether the model predicts classes or numbers."""
         if is_classifier(self.model):
             return "classification"
         return "regression"
 
     def about(self) -> dict[str, Any]:
-        """What a page says of it, as plain values."""
+        """The description of the model for a page, as plain values."""
         if self.task == "classification":
             classes = getattr(self.model, "classes_", None)
         else:
@@ -100,31 +100,31 @@ class OpenedModel:
             "columns": self._columns(),
             "views": views,
             "key": str(self.metadata.get("recipe", {}).get("key", "")),
-            "written": {name: list(map(str, own)) for name, own in self.metadata.get("numerals", {}).items()},
+            "written": {name: list(map(str, marks)) for name, marks in self.metadata.get("numerals", {}).items()},
         }
 
     def _columns(self) -> dict[str, str]:
-        """The columns that it learned from, and what they hold where the file says so."""
-        known = self.metadata
-        if "recipe" in known:
-            columns = Recipe.from_json(known["recipe"]).columns
+        """The columns that the model learned from, with their types where the file has them."""
+        metadata = self.metadata
+        if "recipe" in metadata:
+            columns = Recipe.from_json(metadata["recipe"]).columns
             needed = getattr(getattr(self.model, "preparation_", None), "needed", columns)
             return {name: kind for name, kind in columns.items() if name in needed}
-        if "columns" in known:
-            return {name: "number" if numeric else "words" for name, numeric in known["columns"].items()}
-        if "table" in known:
-            features = TableEncoding.from_json(known["table"]).features
+        if "columns" in metadata:
+            return {name: "number" if numeric else "words" for name, numeric in metadata["columns"].items()}
+        if "table" in metadata:
+            features = TableEncoding.from_json(metadata["table"]).features
             return {feature.name: "number" if feature.levels is None else "category" for feature in features}
-        return dict.fromkeys(known["stream"]["features"], "")
+        return dict.fromkeys(metadata["stream"]["features"], "")
 
     def answers(self, table: Path, name: str, columns: bool) -> TablePredictions:
         """A prediction for each row.
 
         Parameters
         ----------
-        table : CSV file of new rows, its numbers as Python writes them
-        name : what sentences call it
-        columns : whether its cells stand before the predictions
+        table : CSV file of new rows, with numbers as Python writes them
+        name : its name in sentences
+        columns : whether its columns are put before the predictions
 
         Raises
         ------
@@ -144,16 +144,16 @@ class OpenedModel:
             warnings.simplefilter("always")
             X = samples_of(self.file, {**self.metadata, "numerals": {}}, cells)
             predicted = np.asarray(self.model.predict(X))
-            found = self._with_values(X, predicted)
-        return self._with_tests(cells, found, predicted, columns, warned)
+            answers = self._with_values(X, predicted)
+        return self._with_tests(cells, answers, predicted, columns, warned)
 
     def _with_values(self, X: Any, predicted: Array) -> dict[str, Any]:
-        """Predictions, and for classes what speaks for each."""
-        found: dict[str, Any] = dict(named_answers(predicted, self.targets))
+        """The predictions, with the scores of classes."""
+        answers: dict[str, Any] = dict(named_answers(predicted, self.targets))
         if self.task == "classification":
             word, values = scores(self.model, X)
-            found |= {f"{word} {c}": values[:, k].tolist() for k, c in enumerate(self.model.classes_.tolist())}
-        return found
+            answers |= {f"{word} {c}": values[:, k].tolist() for k, c in enumerate(self.model.classes_.tolist())}
+        return answers
 
     def _of_chunks(self, table: Path, name: str, columns: bool) -> TablePredictions:
         try:
@@ -169,16 +169,18 @@ class OpenedModel:
     def _with_tests(
         self,
         cells: CsvTable,
-        found: Mapping[str, Any],
+        answers: Mapping[str, Any],
         predicted: Array,
         columns: bool,
         warned: Sequence[warnings.WarningMessage],
     ) -> TablePredictions:
         if columns:
-            before = {name: list(column.cells) for name, column in cells.columns.items()}
+            table_columns = {name: list(column.cells) for name, column in cells.columns.items()}
         else:
-            before = {}
-        own = {f"{name} (model)" if name in before else name: values for name, values in found.items()}
-        messages = list(dict.fromkeys(" ".join(str(each.message).split()) for each in warned))
+            table_columns = {}
+        answer_columns = {
+            f"{name} (model)" if name in table_columns else name: values for name, values in answers.items()
+        }
+        messages = list(dict.fromkeys(" ".join(str(warning.message).split()) for warning in warned))
         tests = tests_of(self.targets, self.task, cells, predicted)
-        return TablePredictions(pd.DataFrame(before | own), messages, tests)
+        return TablePredictions(pd.DataFrame(table_columns | answer_columns), messages, tests)

@@ -1,4 +1,4 @@
-"""How far a fit is, as estimators report it: steps with a certificate, or lines about candidates."""
+"""The progress of a fit, from what estimators report: steps with a certificate, or lines about candidates."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Protocol
 from multikernel.observer import Progress, listening
 
 _OFTEN = 0.2  # seconds between two lines
-# The part of the rest of a fit that a line about a candidate stands for, since it is not known how many will come: the
-# four lines of a fit to 480 rows came after .16, .59, .75 and .84 of its time, and are taken for .40, .64, .78 and .87.
+# Each line about a candidate counts as this share of the remaining fit, because the number of lines is not known: the
+# four lines of a fit to 480 rows came after .16, .59, .75 and .84 of its time, and count as .40, .64, .78 and .87.
 _LINE = 0.4
 
 
 class Report(Protocol):
-    """Receives where a run is."""
+    """Receives the progress of a run."""
 
     def __call__(self, stage: str, part: float, said: str = "") -> None:
-        """A stage, how much of the run is done, and a line."""
+        """The stage, the share of the run that is done, and a message."""
         ...
 
 
 class _Lines(io.TextIOBase):
-    """What the automatic estimator prints of its candidates."""
+    """Standard output during a fit: each line that the automatic estimator prints is a step of the progress."""
 
     def __init__(self, report: Report, stage: str, start: float, width: float) -> None:
         self.report = report
@@ -37,24 +37,24 @@ class _Lines(io.TextIOBase):
     def write(self, text: str) -> int:
         for line in filter(None, map(str.strip, text.splitlines())):
             self.count += 1
-            part = self.start + self.width * (1.0 - (1.0 - _LINE) ** self.count)
-            self.report(self.stage, part, line.partition("] ")[2] or line)
+            share = self.start + self.width * (1.0 - (1.0 - _LINE) ** self.count)
+            self.report(self.stage, share, line.partition("] ")[2] or line)
         return len(text)
 
 
 @contextmanager
 def fitting(report: Report, stage: str, start: float, width: float) -> Iterator[None]:
-    """Report the fit within, which takes the run from ``start`` on by ``width``."""
+    """Report the progress of the fit in this context: the run goes from ``start`` to ``start + width``, as shares."""
     report(stage, start)
     done: dict[int, float] = {}
-    last = perf_counter()
+    last_report = perf_counter()
 
     def show(progress: Progress) -> None:
-        nonlocal last
+        nonlocal last_report
         done[progress.problem] = progress.part
-        if perf_counter() - last < _OFTEN:
+        if perf_counter() - last_report < _OFTEN:
             return
-        last = perf_counter()
+        last_report = perf_counter()
         if progress.problems > 1:
             of = f"problem {progress.problem} of {progress.problems}, "
         else:

@@ -1,4 +1,4 @@
-"""The settings of a run: everything that its answer depends on beside the cells of the table."""
+"""The settings of a run: everything on which its answer depends besides the cells of the table."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ class Recipe:
     data : str, the name of the data set
     target : str, the column to predict
     task : "classification" or "regression"
-    columns : dict from the columns to learn from to what they hold
-    views : dict from the views to their columns; empty where there is one
+    columns : dict from the columns to learn from to their types
+    views : dict from the views to their columns; empty where there is a single view
     method : str, "automatic", "comparison" or the name of an estimator
     parameters : dict of its parameters
     kernels : dict from the views, "" for all columns, to words of kernel families
     kernel_parameters : dict from the views to those parameters of each word that were changed
     path : str, the parameter that is chosen along a path; "" for none
-    path_count, path_folds : int, how many values the path has, and folds that test each; 0 for those that suit
+    path_count, path_folds : int, the numbers of values of the path and of folds that test each; 0 for the defaults
     seed : int
-    worth : bool, whether the run measures what each view is worth, and leaves no model
-    missing : "drop" or "keep", what becomes of samples that lack a view, all of whose columns are empty there; those
-        that are kept are completed by their other views
+    worth : bool, whether the run measures the worth of each view, and learns no model
+    missing : "drop" or "keep", whether samples that lack a view (all of its cells are empty) are left out, or kept and
+        completed from their other views
     key : str, the column that names the samples of several views; "" where there is none
-    written : dict from columns of numbers to the mark before decimals and the unit in the file that was loaded
-    measured : Measuring, which rows are held out, and the measure
-    chosen_by : str, the measure by which a value is chosen along the path; "" for the score of the estimator
-    other_targets : list of str, further columns of numbers that the same model predicts
+    written : dict from columns of numbers to the decimal mark and the unit in the loaded file
+    measured : Measuring, which rows are held out, and by which measure they are scored
+    chosen_by : str, the measure by which a value of the path is chosen; "" for the score of the estimator
+    other_targets : list of str, further columns of numbers that the model predicts
     """
 
     data: str
@@ -73,7 +73,7 @@ class Recipe:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """From what ``to_json`` gave, or a person has written, who need not name the data set."""
+        """From the result of ``to_json``, or from a file that a person wrote; ``data`` may be missing."""
         measured = Measuring(**stored.get("measured", {}))
         return cls(**{"data": "", **stored, "measured": measured})
 
@@ -89,22 +89,22 @@ class Recipe:
 
     @property
     def named(self) -> bool:
-        """Whether a person chose the method."""
+        """Whether a person chose an estimator by name."""
         return self.method not in (AUTOMATIC, COMPARISON)
 
     @property
     def scales(self) -> bool:
-        """Whether one kernel is learned, with a scale for each column, in place of weights of several kernels."""
+        """Whether the method learns a scale for each column of one kernel, instead of weights of several kernels."""
         return self.method in SCALES
 
     @property
     def leaves_model(self) -> bool:
-        """Whether a model is learned from all rows, and kept."""
+        """Whether the run learns and saves a model of all rows."""
         return self.method != COMPARISON and not self.worth
 
     @property
     def families(self) -> list[tuple[str, str, dict[str, Any]]]:
-        """The view, the word and the changed parameters of each family; by type where a view has none."""
+        """The view, the word and the changed parameters of each family; by default the family by type."""
         return [
             (view, word, self.kernel_parameters.get(view, {}).get(word, {}))
             for view in self.by_view
@@ -113,6 +113,6 @@ class Recipe:
 
     @property
     def by_view(self) -> dict[str, list[str]]:
-        """The columns of each view that are learned from; one view "" where there are none."""
-        found = {view: [name for name in names if name in self.columns] for view, names in self.views.items()}
-        return {view: names for view, names in found.items() if names} or {"": list(self.columns)}
+        """The columns to learn from, by view; a single view "" where there are no views."""
+        columns_by_view = {view: [name for name in names if name in self.columns] for view, names in self.views.items()}
+        return {view: names for view, names in columns_by_view.items() if names} or {"": list(self.columns)}

@@ -1,4 +1,4 @@
-"""From the cells of a table to the data frame that is learned from, its columns of the kinds that the recipe says."""
+"""From the cells of a table to the data frame to learn from, whose columns have the types that the recipe names."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from multikernel.streams import is_missing
 from multikernel.tables import likely_order, parsed, typed
 from multikernel.typing import Array
 
-_FEWEST = 4  # rows, two to learn from and two to hold out
+_FEWEST = 4  # rows: two to learn from and two to hold out
 _FIXES = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
-_OF_EACH = 3  # samples of each class that a part of many has at least, as long as there is room
-LARGEST = 1e100  # of a target, whose errors are squared and summed
+_OF_EACH = 3  # samples of each class at least in a subsample, where it is large enough
+LARGEST = 1e100  # the largest absolute value of a target, whose errors are squared and summed
 
 
 def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
@@ -36,8 +36,8 @@ def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
 def values(column: Column, kind: Kind) -> Any:
     """The cells of a column: numbers, a categorical, or strings with None where a cell is missing.
 
-    A word in a column of numbers counts as missing: ``refused`` returns those that training did not have.
-    Strings that say dates stay strings, which kernels read.
+    A word in a column of numbers counts as missing; ``refused`` returns the words that did not occur in training. Dates
+    stay strings, which the kernels read.
     """
     if kind == "number":
         return np.array([_number(cell) for cell in column.cells])
@@ -53,7 +53,7 @@ def as_strings(column: Column) -> Array:
 
 
 def unread(column: Column, kind: Kind) -> list[int]:
-    """The positions of the known cells that cannot be read as what the column holds."""
+    """The positions of the known cells that cannot be read as numbers or dates, where the column is of this kind."""
     if kind not in ("number", "date"):
         return []
     cells = as_strings(column)
@@ -66,33 +66,39 @@ def unread(column: Column, kind: Kind) -> list[int]:
 
 
 def words_of(table: CsvTable, recipe: Recipe) -> dict[str, list[str]]:
-    """The cells among numbers and dates that count as missing, for each column that has some."""
+    """For each column of numbers or dates its words, which count as missing; without columns that have none."""
     columns = {name: table.columns[name] for name in recipe.columns}
-    found = {name: {c.cells[i] for i in unread(c, recipe.columns[name])} for name, c in columns.items()}
-    return {name: sorted(cells) for name, cells in found.items() if cells}
+    missing_words = {
+        name: {column.cells[i] for i in unread(column, recipe.columns[name])} for name, column in columns.items()
+    }
+    return {name: sorted(cells) for name, cells in missing_words.items() if cells}
 
 
 def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
-    """For each column with cells that cannot be read, and that training did not have: the place of one, and a sentence.
+    """For each column with an unreadable cell that did not occur in training: its position, and a sentence about it.
 
     Parameters
     ----------
     table : new rows
-    recipe : what the model learned by
-    typical : what is known of each column of training, the words among its numbers or dates for one
+    recipe : the settings of the run that learned the model
+    typical : facts about each column of the training table, including the words among its numbers or dates
     """
-    known = {each["name"]: each["words"] for each in typical if "words" in each}  # runs of earlier versions lack them
-    found = {}
-    for name, words in known.items():
+    words_of_columns = {
+        facts["name"]: facts["words"] for facts in typical if "words" in facts
+    }  # runs of earlier versions lack them
+    refusals = {}
+    for name, words in words_of_columns.items():
         if name not in recipe.columns:
             continue
         column = table.columns[name]
         kind = recipe.columns[name]
-        wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
-        if wrong:
-            sentence = f"{column.cells[wrong[0]]!r} is not a {kind}, and the model learned {kind}s from this column"
-            found[name] = wrong[0], f"{sentence}; {_FIXES[kind]}, or leave the cell empty"
-    return found
+        unread_cells = [i for i in unread(column, kind) if column.cells[i] not in words]
+        if unread_cells:
+            sentence = (
+                f"{column.cells[unread_cells[0]]!r} is not a {kind}, and the model learned {kind}s from this column"
+            )
+            refusals[name] = unread_cells[0], f"{sentence}; {_FIXES[kind]}, or leave the cell empty"
+    return refusals
 
 
 def _number(cell: str) -> float:
@@ -106,16 +112,16 @@ def _number(cell: str) -> float:
 
 
 def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, Array]:
-    """The target where it is known, its task, and the rows where it is.
+    """The known values of the target, its task, and the rows in which it is known.
 
-    ValueError where there is no such column, it has one value, or does not fit the task.
+    ValueError where there is no such column, or it has a single value or does not fit the task.
     """
     if target not in table.columns:
         raise ValueError(f"There is no column {target!r}; choose the column to predict.")
-    rows, part = known(table.columns[target])
+    rows, known_cells = known(table.columns[target])
     if not len(rows):
         raise ValueError(f"The column {target!r} has no value at all; choose another to predict.")
-    y, decided = decide(part, task)
+    y, decided = decide(known_cells, task)
     if len(np.unique(y)) < 2:
         raise ValueError(f"The column {target!r} has one value only, {y[0]}; choose another to predict.")
     if decided == "regression" and np.abs(y).max() > LARGEST:
@@ -127,19 +133,19 @@ def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, T
 
 
 def targets_of(table: CsvTable, recipe: Recipe) -> tuple[Array, Task, Array]:
-    """The target or the targets of a recipe, (n,) or (n, targets), the task, and the rows where each is known.
+    """The target or the targets of a recipe, (n,) or (n, targets), the task, and the rows in which all are known.
 
-    ValueError where one cannot be a target, or no rows know all of them.
+    ValueError where a column cannot be a target, or no row has values of all targets.
     """
     if not recipe.other_targets:
         return target_of(table, recipe.target, recipe.task)
     if recipe.task != "regression":
         raise ValueError("A model of several targets predicts numbers; choose one column to predict classes.")
-    each = [target_of(table, name, "regression") for name in recipe.targets]
-    rows = reduce(np.intersect1d, [own for _, _, own in each])
+    targets = [target_of(table, name, "regression") for name in recipe.targets]
+    rows = reduce(np.intersect1d, [target_rows for _, _, target_rows in targets])
     if not len(rows):
         raise ValueError("No row has a value of all targets; choose fewer of them.")
-    Y = np.column_stack([y[np.isin(own, rows)] for y, _, own in each]).astype(float)
+    Y = np.column_stack([y[np.isin(target_rows, rows)] for y, _, target_rows in targets]).astype(float)
     constant = np.flatnonzero(np.ptp(Y, axis=0) == 0.0)
     if len(constant):
         raise ValueError(
@@ -150,7 +156,7 @@ def targets_of(table: CsvTable, recipe: Recipe) -> tuple[Array, Task, Array]:
 
 
 def check_enough(target: str, y: Array, task: Task) -> None:
-    """ValueError where there are too few rows to hold some out."""
+    """ValueError where the rows are too few to hold out some of them."""
     if task == "regression":
         if len(y) < _FEWEST:
             raise ValueError(f"{len(y)} rows are too few to hold some out; give {_FEWEST} or more.")
@@ -169,28 +175,29 @@ def check_enough(target: str, y: Array, task: Task) -> None:
 
 
 def check_comparable(y: Array, task: Task) -> None:
-    """ValueError where there are too few rows to hold some out, and others to choose parameters of methods by."""
-    most = most_folds(y, task)
-    if most >= 2 * INNER_FOLDS:
+    """ValueError where the rows are too few for outer folds and the inner folds that choose parameters."""
+    possible_folds = most_folds(y, task)
+    if possible_folds >= 2 * INNER_FOLDS:
         return
     if task == "classification":
         raise ValueError(
-            f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {most}; give more rows."
+            f"A comparison needs {2 * INNER_FOLDS} rows of each class, and the smallest has {possible_folds}; give "
+            "more rows."
         )
     raise ValueError(f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more.")
 
 
 def check_distinguished(X: pd.DataFrame, recipe: Recipe, among: str) -> None:
-    """ValueError where no column tells rows apart without naming them.
+    """ValueError where every column is constant or an identifier, so that nothing can be learned.
 
     Parameters
     ----------
     X : the rows
-    recipe : what says what the columns hold
-    among : which rows they are, for the sentence
+    recipe : the settings with the types of the columns
+    among : how the sentence calls the rows
     """
     for name, kind in recipe.columns.items():
-        if kind == "number" and X[name].nunique() > 1:  # which most tables have, and is found at once
+        if kind == "number" and X[name].nunique() > 1:  # the common case, which is checked fast
             return
     if not any(column.used for column, _ in typed(X, dict(recipe.columns))):
         raise ValueError(
@@ -199,36 +206,36 @@ def check_distinguished(X: pd.DataFrame, recipe: Recipe, among: str) -> None:
         )
 
 
-def complete(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:
-    """The samples of a table that no view lacks.
+def without_lacking_rows(table: CsvTable, views: Iterable[Sequence[str]]) -> CsvTable:
+    """The samples of a table that have all views.
 
-    ValueError where each of them lacks a view.
+    ValueError where every sample lacks a view.
 
     Parameters
     ----------
     table : the samples
     views : the columns of each view
     """
-    away: set[int] = set()
+    lacking_rows: set[int] = set()
     for names in views:
-        away |= set(lacking(table, names))
-    kept = [i for i in range(table.n) if i not in away]
-    if not kept:
+        lacking_rows |= set(lacking(table, names))
+    complete_rows = [i for i in range(table.n) if i not in lacking_rows]
+    if not complete_rows:
         raise ValueError("Each sample lacks a view; keep samples that lack one, or match the files by another column.")
-    return table.of_rows(kept)
+    return table.of_rows(complete_rows)
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingSamples:
-    """What a run learns from.
+    """The samples that a run learns from.
 
     Parameters
     ----------
-    cells : the rows of the table, without those that lack a view where these are dropped
+    cells : the rows of the table; without those that lack a view, where such rows are dropped
     X : data frame of the rows whose target is known
-    y : array (n,), their target; (n, targets) of several
+    y : array (n,), their target; (n, targets) for several targets
     task : "classification" or "regression"
-    places : int array (n,), their places in ``cells``
+    places : int array (n,), the positions of these rows in ``cells``
     """
 
     cells: CsvTable
@@ -239,43 +246,43 @@ class TrainingSamples:
 
     @classmethod
     def of(cls, table: CsvTable, recipe: Recipe) -> TrainingSamples:
-        """Of a table; ValueError where it or the recipe does not allow learning."""
+        """The samples of a table; ValueError where nothing can be learned from the table by this recipe."""
         cells = table
         if recipe.views and recipe.missing == "drop":
-            cells = complete(table, recipe.by_view.values())
+            cells = without_lacking_rows(table, recipe.by_view.values())
         y, task, places = targets_of(cells, recipe)
         if not recipe.columns:
             raise ValueError("There is no column to learn from; use at least one beside the target.")
         return cls(cells, frame(cells, recipe).iloc[places].reset_index(drop=True), y, task, places)
 
     @property
-    def first(self) -> Array:
-        """Their first target."""
+    def first_target(self) -> Array:
+        """The first target of the samples."""
         if self.y.ndim == 1:
             return self.y
         return self.y[:, 0]
 
     @property
     def numbers(self) -> Array:
-        """The numbers of the rows in the table, from 1; the names of the columns are row 1 of a file."""
+        """The numbers of the samples in the table, from 1; in the file, row 1 has the names of the columns."""
         numbers: Array = np.array(next(iter(self.cells.columns.values())).rows)[self.places] - 1
         return numbers
 
-    def some(self, most: int) -> Array:
-        """The places of so many samples, in order, a few of each class among them."""
+    def subsample(self, count: int) -> Array:
+        """The indices of a random subsample of ``count`` samples, in order, with a few samples of each class."""
         order = np.random.default_rng(0).permutation(len(self.y))
         if self.task == "classification":
-            met: Counter[Any] = Counter()
+            label_counts: Counter[Any] = Counter()
             later = np.zeros(len(order), dtype=bool)
             for k, label in enumerate(self.y[order].tolist()):
-                later[k] = met[label] >= _OF_EACH
-                met[label] += 1
+                later[k] = label_counts[label] >= _OF_EACH
+                label_counts[label] += 1
             order = order[np.argsort(later, kind="stable")]
-        return np.sort(order[:most])
+        return np.sort(order[:count])
 
 
 def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:
-    """The samples all of whose cells in some columns are missing."""
+    """The indices of the samples whose cells are missing in all of these columns."""
     rows: Iterable[int] = range(table.n)
     for name in names:
         cells = table.columns[name].cells
@@ -283,31 +290,34 @@ def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:
     return list(rows)
 
 
-def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
-    """The samples as estimators take them: views by name where there are several, of new samples those that X has.
+def as_estimator_input(X: pd.DataFrame, recipe: Recipe) -> Any:
+    """The samples in the form that estimators take: a dict of views where there are several, else the data frame.
 
-    Scales are learned for the columns of all views side by side.
+    New samples may lack views. Scales are learned from one data frame with the columns of all views.
     """
     views = recipe.by_view
     if len(views) < 2 or recipe.scales:
         return X
-    there = {view: [name for name in names if name in X] for view, names in views.items()}
+    names_by_view = {view: [name for name in names if name in X] for view, names in views.items()}
     return {
-        view: X[names].rename(columns={name: bare(name, view) for name in names})
-        for view, names in there.items()
+        view: X[names].rename(columns={name: name_without_view(name, view) for name in names})
+        for view, names in names_by_view.items()
         if names
     }
 
 
-def as_taken(model: Any, X: pd.DataFrame, recipe: Recipe) -> Any:
-    """New samples in the form that a model takes; methods of earlier versions learned from one frame of all views."""
+def as_model_input(model: Any, X: pd.DataFrame, recipe: Recipe) -> Any:
+    """New samples in the form that a model takes; models of earlier versions may take one frame of all views."""
     if hasattr(model, "feature_names_in_"):
         return X
-    return as_given(X, recipe)
+    return as_estimator_input(X, recipe)
 
 
 def scores(model: Any, X: Any) -> tuple[str, Array]:
-    """Probabilities where the model has them, else decision values: a column for each class."""
+    """The kind of the values, and the values: probabilities where the model has them, else decision values.
+
+    They have a column for each class.
+    """
     if hasattr(model, "predict_proba"):
         return "probability", np.asarray(model.predict_proba(X))
     decision = np.asarray(model.decision_function(X))
@@ -317,10 +327,10 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
 
 
 def is_of(kernel: str, view: str) -> bool:
-    """Whether a kernel is one of a view by its name; the only kernel of a view has its name."""
+    """Whether a kernel belongs to a view, by its name: "view: kernel", or "view" for the only kernel of a view."""
     return kernel == view or kernel.startswith(f"{view}: ")
 
 
-def bare(name: str, view: str) -> str:
-    """The name of a column without that of its view."""
+def name_without_view(name: str, view: str) -> str:
+    """The name of a column without the prefix of its view."""
     return name.removeprefix(f"{view}: ")

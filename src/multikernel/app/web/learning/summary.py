@@ -1,4 +1,4 @@
-"""What a page shows of models, as numbers and strings: weights, paths, certificates, typical cells."""
+"""Models as the numbers and strings that a page shows: weights, paths, certificates, typical cells."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _FORMS = (
 
 
 def in_short(names: Iterable[object]) -> list[str]:
-    """The names in short, a view before and a number behind them as they are; in full where two would be the same."""
+    """Kernel names in short form, with their view and number; the full names where two short names would be equal."""
     full = list(map(str, names))
     short = list(map(_short, full))
     if len(set(short)) == len(set(full)):
@@ -39,8 +39,8 @@ def in_short(names: Iterable[object]) -> list[str]:
 
 
 def _short(text: str) -> str:
-    for form, words in _FORMS:
-        text = re.sub(form, lambda found, words=words: words.format(found[1]), text)  # type: ignore[misc]
+    for pattern, words in _FORMS:
+        text = re.sub(pattern, lambda match, words=words: words.format(match[1]), text)  # type: ignore[misc]
     return text
 
 
@@ -48,29 +48,33 @@ _LEVELS = 60  # of a category that a form lists
 
 
 def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, Any]:
-    """Names, the weights in each problem, and mean, deviation and frequency of their means over the folds; and the sums
-    over the kernels of each view.
+    """For each kernel its weights in each problem, their mean, the standard deviation of this mean over the folds, and
+    the share of the folds in which it is positive; and the sum over the kernels of each view.
     """
     automatic = recipe.automatic
-    whole = _weights(model, automatic, recipe.targets)
-    problems = list(next(iter(whole.values()), {}))
-    each = [
-        {name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic, []).items()} for m in folds
+    weights = _weights(model, automatic, recipe.targets)
+    problems = list(next(iter(weights.values()), {}))
+    weights_of_folds = [
+        {
+            name: float(np.mean(list(problem_weights.values())))
+            for name, problem_weights in _weights(fold_model, automatic, []).items()
+        }
+        for fold_model in folds
     ]
     if automatic or recipe.scales or len(recipe.by_view) < 2:
         views = []
     else:
         views = list(recipe.by_view)
     rows = []
-    for name, own in whole.items():
-        values = [fold.get(name, 0.0) for fold in each]
-        largest = [max(fold.values(), default=0.0) for fold in each]
-        positive = [value > 1e-6 * most for value, most in zip(values, largest, strict=True)]
+    for name, problem_weights in weights.items():
+        values = [fold.get(name, 0.0) for fold in weights_of_folds]
+        maxima = [max(fold.values(), default=0.0) for fold in weights_of_folds]
+        positive = [value > 1e-6 * maximum for value, maximum in zip(values, maxima, strict=True)]
         rows.append(
             {
                 "name": name,
-                "weight": float(np.mean(list(own.values()))),
-                "each": list(own.values()),
+                "weight": float(np.mean(list(problem_weights.values()))),
+                "each": list(problem_weights.values()),
                 "spread": spread(values),
                 "frequency": float(np.mean(positive)),
             }
@@ -78,24 +82,24 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
     return {
         "rows": sorted(rows, key=lambda row: -row["weight"]),
         "problems": problems,
-        "views": [_of_view(view, rows, each) for view in views],
+        "views": [_of_view(view, rows, weights_of_folds) for view in views],
         "what": "candidate" if automatic else "kernel",
     }
 
 
 def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
-    """The part of a view in the sum of the weights, and its deviation over the folds."""
+    """The share of a view in the sum of the weights, and its standard deviation over the folds."""
     total = sum(row["weight"] for row in rows) or 1.0
-    own = sum(row["weight"] for row in rows if is_of(row["name"], view))
-    parts = []
+    view_weight = sum(row["weight"] for row in rows if is_of(row["name"], view))
+    shares = []
     for fold in folds:
-        inside = sum(value for name, value in fold.items() if is_of(name, view))
-        parts.append(inside / (sum(fold.values()) or 1.0))
-    return {"name": view, "part": own / total, "spread": spread(parts)}
+        fold_weight = sum(value for name, value in fold.items() if is_of(name, view))
+        shares.append(fold_weight / (sum(fold.values()) or 1.0))
+    return {"name": view, "part": view_weight / total, "spread": spread(shares)}
 
 
 def _weights(model: Any, automatic: bool, targets: Sequence[str]) -> dict[str, dict[str, float]]:
-    """The weight of each kernel in each problem; where each target is one, it has its name."""
+    """The weight of each kernel in each problem; problems are named after targets where each target is a problem."""
     if automatic:
         return {row["candidate"]: {"": float(row["weight"])} for row in model.candidates_[:-1]}
     values = np.atleast_2d(model.weights_)
@@ -112,24 +116,25 @@ def _weights(model: Any, automatic: bool, targets: Sequence[str]) -> dict[str, d
 
 
 def scales_of(model: Any, folds: Sequence[Any], names: Sequence[str]) -> list[dict[str, Any]] | None:
-    """The part of each column in the sum of the scales, and its deviation over the folds; None of other models.
+    """The share of each column in the sum of the scales, and its standard deviation over the folds; None for models
+    without scales.
 
-    A scale is taken in units of the mean distance in its column, so that units do not matter; of several kernels it is
-    the sum by their weights.
+    Scales are relative to the mean distance within their column, so they do not depend on units; the scales of several
+    kernels are added with the weights of the kernels.
 
     Parameters
     ----------
-    model : of all rows
+    model : the model of all rows
     folds : the models of the folds
     names : the columns
     """
     if not hasattr(model, "relative_scales_"):
         return None
-    whole = _parts_of_scales(model)
-    each = np.array([_parts_of_scales(fold) for fold in folds])
+    shares = _parts_of_scales(model)
+    fold_shares = np.array([_parts_of_scales(fold) for fold in folds])
     rows = [
-        {"name": name, "part": part, "spread": spread(column.tolist())}
-        for name, part, column in zip(names, whole.tolist(), each.T, strict=True)
+        {"name": name, "part": share, "spread": spread(column.tolist())}
+        for name, share, column in zip(names, shares.tolist(), fold_shares.T, strict=True)
     ]
     return sorted(rows, key=lambda row: -row["part"])
 
@@ -141,16 +146,16 @@ def _parts_of_scales(model: Any) -> Array:
 
 
 def freedom_of(model: Any) -> list[float] | None:
-    """The degrees of freedom of each problem; None of a model that has none."""
-    found = getattr(model, "degrees_of_freedom_", None)
-    if found is None:
+    """The degrees of freedom of each problem; None for a model without them."""
+    freedom = getattr(model, "degrees_of_freedom_", None)
+    if freedom is None:
         return None
-    return np.atleast_1d(found).tolist()
+    return np.atleast_1d(freedom).tolist()
 
 
 def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | None:
-    """Along the parameter, mean scores and their standard errors over the folds, the kernels that had weight, and the
-    degrees of freedom of models of all rows, with their weights, coefficients and criteria.
+    """For each value of the path: the mean score and its standard error over the folds, and the mean number of kernels
+    with positive weight; and, of models of all rows, the degrees of freedom, weights, coefficients and criteria.
     """
     if not recipe.path:
         return None
@@ -160,8 +165,8 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     error = np.asarray(results["std_test_score"]) / np.sqrt(max(search.n_splits_ - 1, 1))
     counts = []
     for folds in getattr(search, "fold_weights_", []):
-        each = [np.atleast_2d(w) for w in folds]
-        counts.append(float(np.mean([positive_weights(w).any(axis=0).sum() for w in each])))
+        weights = [np.atleast_2d(fold_weights) for fold_weights in folds]
+        counts.append(float(np.mean([positive_weights(fold_weights).any(axis=0).sum() for fold_weights in weights])))
     best = int(mean.argmax())
     along = path(search.estimator, X, y, recipe.path, values)
     linear = hasattr(X, "columns") and all(words == ["slopes"] for words in recipe.kernels.values())
@@ -184,18 +189,18 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
 
 
 def proof_of(model: Any) -> dict[str, Any]:
-    """What is proved of the answer, in plain words."""
-    found = model.certificate_
+    """The certificate with a sentence that says what it proves."""
+    certificate = model.certificate_
     if hasattr(model, "explanation_"):
         proof = (
             "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
             "of the blend minimise a convex loss on held-out rows: no other weights make it smaller by more than "
-            f"{found.value:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this "
-            "has seen."
+            f"{certificate.value:.1e} of it. What speaks for the choice of kernels is the score on rows that none of "
+            "this has seen."
         )
-    elif found.kind == "duality gap":
-        if found.value > 0.0:
-            within = f"within {found.value:.1e} of the best possible value of its objective, relatively"
+    elif certificate.kind == "duality gap":
+        if certificate.value > 0.0:
+            within = f"within {certificate.value:.1e} of the best possible value of its objective, relatively"
         else:
             within = "the best possible to the last digit that the computer has"
         proof = (
@@ -205,25 +210,25 @@ def proof_of(model: Any) -> dict[str, Any]:
     else:
         proof = (
             "The problem is not convex. At the answer no small change of the weights helps (relative slope "
-            f"{found.value:.1e}); whether another answer far away is better is not known."
+            f"{certificate.value:.1e}); whether another answer far away is better is not known."
         )
-    return {**asdict(found), "said": proof, "reached": bool(getattr(model, "converged_", True))}
+    return {**asdict(certificate), "said": proof, "reached": bool(getattr(model, "converged_", True))}
 
 
 def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:
-    """For each column what a form for one sample needs.
+    """The facts about each column that a form for one sample needs.
 
     Parameters
     ----------
     X : the samples
-    recipe : what is learned by
-    words : the cells among the numbers or dates of columns that count as missing
+    recipe : the settings of the run
+    words : for each column of numbers or dates the words that count as missing
 
     Returns
     -------
     list of dicts with the name of a column, its kind, a typical cell, the levels of a category, and its words
     """
-    found = []
+    descriptions = []
     for name in X.columns:
         cells = X[name].dropna()
         kind: str = recipe.columns[str(name)]
@@ -235,6 +240,6 @@ def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> 
             usual = str(counts.index[0]) if len(counts) else ""
             if kind == "category" and len(counts) <= _LEVELS:
                 levels = sorted(map(str, counts.index))
-        own = words.get(str(name), [])
-        found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels, "words": own})
-    return found
+        missing_words = words.get(str(name), [])
+        descriptions.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels, "words": missing_words})
+    return descriptions

@@ -1,4 +1,4 @@
-"""The part of a form that says how a run is measured, and the test file that may come with it."""
+"""The fields of a form about how a run is measured, and the test file that it may contain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.datastructures import FormData, UploadFile
 
 from multikernel.app.web.private import private_file
-from multikernel.app.web.reading import uploaded
+from multikernel.app.web.reading import load_uploads
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
 from multikernel.app.web.views import ViewsOfModel, in_each_file
@@ -24,85 +24,85 @@ if TYPE_CHECKING:
     from multikernel.datasets import Task
 
 FIELDS = ("how", "group", "time", "folds", "repeats", "seed", "measure", "balanced", "file", "name")
-_LONGEST = 200  # characters of a field, which a sentence repeats
+_LONGEST = 200  # characters of a field, which sentences repeat
 
 
-def typed(form: FormData, data: DataSet, before: Mapping[str, str]) -> dict[str, str]:
-    """The fields as they were typed; those of before where the form has none of them.
+def measuring_fields(form: FormData, data: DataSet, earlier_fields: Mapping[str, str]) -> dict[str, str]:
+    """The fields of a form as text; the earlier ones where the form does not have these fields.
 
     Parameters
     ----------
-    form : of the page of a data set, which names the test file that it has shown
+    form : the form of the page of a data set, with the name of its test file
     data : this data set
-    before : what was typed last
+    earlier_fields : the stored fields
     """
     if "m-how" not in form:
-        return dict(before)
-    found = {name: text_of(form, f"m-{name}", before.get(name, ""))[:_LONGEST] for name in FIELDS[:-3]}
-    if "m-classes" in form:  # the page has shown what there is for classes
-        found["balanced"] = text_of(form, "m-balanced")
+        return dict(earlier_fields)
+    fields = {name: text_of(form, f"m-{name}", earlier_fields.get(name, ""))[:_LONGEST] for name in FIELDS[:-3]}
+    if "m-classes" in form:  # the form has the fields for classes
+        fields["balanced"] = text_of(form, "m-balanced")
     else:
-        found["balanced"] = before.get("balanced", "")
-    if text_of(form, "m-file") in _kept_names(data):
-        found |= {name: text_of(form, f"m-{name}")[:_LONGEST] for name in ("file", "name")}
-    return {name: value for name, value in found.items() if value}
+        fields["balanced"] = earlier_fields.get("balanced", "")
+    if text_of(form, "m-file") in _test_file_names(data):
+        fields |= {name: text_of(form, f"m-{name}")[:_LONGEST] for name in ("file", "name")}
+    return {name: value for name, value in fields.items() if value}
 
 
 def test_files(form: FormData) -> list[UploadFile]:
-    """The files of a form that are to test a model; of several views there may be several."""
-    return [each for each in form.getlist("m-test") if isinstance(each, UploadFile) and (each.filename or each.size)]
+    """The test files of a form; there may be a file for each view."""
+    return [file for file in form.getlist("m-test") if isinstance(file, UploadFile) and (file.filename or file.size)]
 
 
-def kept_test(site: Site, data: DataSet, given: list[UploadFile]) -> dict[str, str]:
-    """A test file, kept beside the table: the fields that name it; ValueError where it cannot be read.
+def store_test_file(site: Site, data: DataSet, uploads: list[UploadFile]) -> dict[str, str]:
+    """Store a test file beside the table, and return the fields that name it; ValueError where it cannot be read.
 
     Parameters
     ----------
-    site : as everywhere
-    data : what is learned from
-    given : the files
+    site : as for every page
+    data : the data set
+    uploads : the files
     """
-    own = data.detail.get("views", {})
-    views = ViewsOfModel.of(own, data.detail.get("match", {}).get("key", ""))
-    written = in_each_file(data.detail.get("written", {}), own)
+    view_columns = data.detail.get("views", {})
+    views = ViewsOfModel.of(view_columns, data.detail.get("match", {}).get("key", ""))
+    written = in_each_file(data.detail.get("written", {}), view_columns)
     with tempfile.TemporaryDirectory() as folder:
-        found = uploaded(given, "", Path(folder), site.settings, views, written)
+        table = load_uploads(uploads, "", Path(folder), site.settings, views, written)
         content = (Path(folder) / "table.csv").read_bytes()
     name = f"test-{sha256(content).hexdigest()[:16]}.csv"
     private_file(data.folder / name)
     (data.folder / name).write_bytes(content)
-    return {"how": "file", "file": name, "name": found.name}
+    return {"how": "file", "file": name, "name": table.name}
 
 
-def is_typed(found: Any, data: DataSet) -> bool:
-    """Whether something is what the fields may hold, and names no file but one that was kept.
+def is_measuring_form(fields: Any, data: DataSet) -> bool:
+    """Whether a value of a form is a dict of these fields, and names no file except a stored test file.
 
     Parameters
     ----------
-    found : anything
-    data : what is learned from
+    fields : any value
+    data : the data set
     """
-    if not isinstance(found, dict):
+    if not isinstance(fields, dict):
         return False
-    named = found.get("file", "")
-    known = isinstance(named, str) and (not named or named in _kept_names(data))
-    return known and all(name in FIELDS and isinstance(value, str) for name, value in found.items())
+    file_name = fields.get("file", "")
+    file_exists = isinstance(file_name, str) and (not file_name or file_name in _test_file_names(data))
+    return file_exists and all(name in FIELDS and isinstance(value, str) for name, value in fields.items())
 
 
-def _kept_names(data: DataSet) -> list[str]:
+def _test_file_names(data: DataSet) -> list[str]:
     """The test files beside a table."""
     return [path.name for path in data.folder.glob("test-*.csv")]
 
 
 @dataclass(frozen=True)
-class Planned:
+class MeasuringPlan:
     """How a run would be measured.
 
     Parameters
     ----------
-    description : str, in a sentence; "" where it cannot
-    parts : int, how many parts are held out
-    problem : str, why it cannot; "" where it can
+    description : str, a sentence; "" where there is a problem
+    parts : int, the number of held-out parts
+    problem : str, why it cannot be measured; "" where it can
     """
 
     description: str = ""
@@ -110,29 +110,29 @@ class Planned:
     problem: str = ""
 
 
-def planned(data: DataSet, choice: DataChoice, task: Task) -> Planned:
-    """How a run of what was chosen would be measured.
+def measuring_plan(data: DataSet, choice: DataChoice, task: Task) -> MeasuringPlan:
+    """How a run with the choices on a data set would be measured.
 
     Parameters
     ----------
-    data : what is learned from
-    choice : what was chosen on it
+    data : the data set
+    choice : the choices on it
     task : what is learned
     """
     try:
-        found = layout(data, choice.recipe(data, task))
-        return Planned(found.description, found.count)
+        row_layout = layout(data, choice.recipe(data, task))
+        return MeasuringPlan(row_layout.description, row_layout.count)
     except ValueError as error:
-        return Planned(problem=str(error))
+        return MeasuringPlan(problem=str(error))
 
 
 def layout(data: DataSet, recipe: Recipe) -> Layout:
-    """Which rows a run would hold out; ValueError in a sentence where it cannot.
+    """Which rows a run would hold out; ValueError where the run is not possible.
 
     Parameters
     ----------
-    data : what is learned from
-    recipe : of the run
+    data : the data set
+    recipe : the settings of the run
     """
     from multikernel.app.web.choices import cells
     from multikernel.app.web.learning.division import layout_of

@@ -1,4 +1,4 @@
-"""Models that came as files: opened, looked at, used for new rows, renamed, deleted."""
+"""Uploaded models: their upload, their page, predictions for new rows, renaming, deletion."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ from starlette.responses import Response
 
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.private import private_file
-from multikernel.app.web.reading import asked, uploaded
-from multikernel.app.web.site import Site, called, name_of
+from multikernel.app.web.reading import answer_of_process, load_uploads
+from multikernel.app.web.site import Site, name_of, one_line_name
 from multikernel.app.web.store import StoredModel
 from multikernel.app.web.views import ViewsOfModel, in_each_file
 
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.opener"]
 _INSTEAD = "save the model again"
-_LARGEST = 2 << 20  # bytes of what a page says of a model
-_START = b"PK\x03\x04"  # of a zip, which is what a model is saved as
+_LARGEST = 2 << 20  # bytes of the description of a model
+_START = b"PK\x03\x04"  # the first bytes of a zip file, the format of saved models
 _ROWS = 100  # predictions on a page; the file has all
 
 
 def load(site: Site, request: Request, form: FormData) -> Response:
-    """A model from its file."""
-    given = files_of(form)
-    if len(given) != 1:
+    """Add an uploaded model."""
+    uploads = files_of(form)
+    if len(uploads) != 1:
         raise ValueError("Choose one file: a model that this application or `multikernel fit` has saved, a .mk file.")
-    return kept(site, given[0])
+    return add_model(site, uploads[0])
 
 
-def kept(site: Site, file: UploadFile) -> Response:
-    """Keep the model of a file, and go on to its page.
+def add_model(site: Site, file: UploadFile) -> Response:
+    """Add the model of a file, and go on to its page.
 
     Parameters
     ----------
-    site : as everywhere
-    file : as it came
+    site : as for every page
+    file : the uploaded file
 
     Raises
     ------
-    ValueError : in a sentence, where it is no model
+    ValueError : where the file is no model
     """
-    name = called(Path((file.filename or "").replace("\\", "/")).name.removesuffix(".mk")) or "model"
+    name = one_line_name(Path((file.filename or "").replace("\\", "/")).name.removesuffix(".mk")) or "model"
     start = file.file.read(len(_START))
     file.file.seek(0)
     if start != _START:
@@ -61,9 +61,9 @@ def kept(site: Site, file: UploadFile) -> Response:
     try:
         path = folder / "model.mk"
         private_file(path)
-        with path.open("wb") as written:
-            shutil.copyfileobj(file.file, written)
-        detail = asked(_COMMAND, _order(site, path, f"{name}.mk"), site.settings, _INSTEAD)
+        with path.open("wb") as stored:
+            shutil.copyfileobj(file.file, stored)
+        detail = answer_of_process(_COMMAND, _order(site, path, f"{name}.mk"), site.settings, _INSTEAD)
         if len(json.dumps(detail)) > _LARGEST:
             raise ValueError(f"{name}.mk says more of its columns than a page can show; use it with the command line.")
         site.store.add_model(folder, name, detail)
@@ -84,36 +84,36 @@ def _order(site: Site, path: Path, name: str) -> dict[str, Any]:
 
 
 def look(site: Site, request: Request) -> Response:
-    """What a model is, and the form for new rows."""
+    """The page of a model, with the form for new rows."""
     return site.page(request, "model.html", model=site.model(request))
 
 
 def predict(site: Site, request: Request, form: FormData) -> Response:
-    """The predictions for an uploaded file, as those of a run are shown."""
+    """The page of the predictions for an uploaded file."""
     model = site.model(request)
-    given = files_of(form)
-    if not given:
+    uploads = files_of(form)
+    if not uploads:
         raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        found = uploaded(given, "", folder, site.settings, _views(model), _written(model))
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
+        table = load_uploads(uploads, "", folder, site.settings, _views(model), _written(model))
         out = folder / "predictions.csv"
         order = _order(site, model.file, model.name) | {
             "table": str(folder / "table.csv"),
-            "rows": found.name,
+            "rows": table.name,
             "columns": "columns" in form,
             "out": str(out),
             "shown": _ROWS,
         }
-        answers = asked(_COMMAND, order, site.settings, _INSTEAD)
+        answers = answer_of_process(_COMMAND, order, site.settings, _INSTEAD)
         text = out.read_bytes()
     return site.page(
         request,
         "predictions.html",
         crumbs=[("/", "Data"), (f"/models/{model.id}", model.name)],
         target=model.detail["target"],
-        name=found.name,
-        note=found.note,
+        name=table.name,
+        note=table.note,
         answers=answers,
         names=answers["names"],
         count=answers["count"],
@@ -135,13 +135,13 @@ def _written(model: StoredModel) -> dict[str, Sequence[str]]:
 
 
 def rename(site: Site, request: Request, form: FormData) -> Response:
-    """A name of the person's own."""
+    """Rename the model."""
     model = site.model(request)
     site.store.rename_model(model.id, name_of(form, "A model"))
     return site.go(f"/models/{model.id}")
 
 
 def delete(site: Site, request: Request, form: FormData) -> Response:
-    """The model and its file."""
+    """Delete the model and its file."""
     site.store.delete_model(site.model(request).id)
     return site.go("/")

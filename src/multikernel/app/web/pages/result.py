@@ -1,4 +1,4 @@
-"""What a run found, or how far it is."""
+"""The page of a run: its findings, or its progress."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from multikernel.app.web.site import Site
 from multikernel.app.web.store import StoredRun
 from multikernel.app.web.thresholds import lines
 
-DRAWN_TARGETS = 6  # of several; a table has all
+DRAWN_TARGETS = 6  # targets whose residuals are drawn; a table has all targets
 _CHARTS = ("scores", "weights", "scales", "importance", "path", "confusion", "roc", "calibration", "residuals")
 
 
@@ -29,8 +29,8 @@ def look(site: Site, request: Request) -> Response:
     if not run.ended:
         return site.page(request, "running.html", run=run, state=state(site, run))
     if run.status != "done":
-        kept = site.store.dataset(run.dataset) is not None
-        return site.page(request, "ended.html", run=run, kept=kept)
+        has_dataset = site.store.dataset(run.dataset) is not None
+        return site.page(request, "ended.html", run=run, kept=has_dataset)
     result = run.result()
     if "comparison" in result:
         result["comparison"] = best_first(result)
@@ -48,16 +48,18 @@ def look(site: Site, request: Request) -> Response:
     return site.page(request, template, 400 if drawn and drawn.problem else 200, lines=drawn, **values)
 
 
-def _along(found: dict[str, Any], measure: str) -> dict[str, Any]:
-    """The charts of what models are along a path; runs of earlier versions have none."""
-    if "profiles" not in found:
+def _along(path_result: dict[str, Any], measure: str) -> dict[str, Any]:
+    """The charts of the models along a path; runs of earlier versions have none."""
+    if "profiles" not in path_result:
         return {}
-    own = profile_charts(found["profiles"], found["parameter"], found["values"], found["mean"], measure)
-    return {f"path_{name}": chart for name, chart in own.items()}
+    profiles = profile_charts(
+        path_result["profiles"], path_result["parameter"], path_result["values"], path_result["mean"], measure
+    )
+    return {f"path_{name}": chart for name, chart in profiles.items()}
 
 
 def _scale_rows(scales: list[dict[str, Any]]) -> list[tuple[str, float, float, str]]:
-    """The columns of the largest scales, as rows of bars."""
+    """The columns with the largest scales, as rows of a bar chart."""
     rows = []
     for row in scales[:15]:
         if row["spread"] is None:
@@ -69,17 +71,17 @@ def _scale_rows(scales: list[dict[str, Any]]) -> list[tuple[str, float, float, s
 
 
 def _rows_of_cell(site: Site, run: StoredRun, truth: int, predicted: int) -> str:
-    """The address of the rows of a cell of the matrix of mistakes."""
+    """The address of the rows of a cell of the confusion matrix."""
     return site.url(f"/runs/{run.id}/rows", true=truth, predicted=predicted)
 
 
 def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None) -> dict[str, Any]:
-    """The charts of a result by name; those that it has.
+    """The charts of a result by name; None where it has no such chart.
 
     Parameters
     ----------
-    result : what was found
-    cell : the address of the rows of a true and a predicted class; None where nothing can be looked up
+    result : the findings of the run
+    cell : returns the address of the rows of a true and a predicted class; None for charts without links
     """
     measure = result["measure"]
     if "worth" in result:
@@ -93,42 +95,42 @@ def charts(result: dict[str, Any], cell: Callable[[int, int], str] | None = None
         ("tuned Gaussian", scores["single"]),
         ("no column at all", scores["trivial"]),
     ]
-    found: dict[str, Any] = dict.fromkeys(_CHARTS)
-    own = result.get("intervals", {})
+    drawings: dict[str, Any] = dict.fromkeys(_CHARTS)
+    intervals_by_key = result.get("intervals", {})
     keys = zip((name for name, _ in rows), ("own", "single", "trivial"), strict=True)
-    intervals = {name: own[key] for name, key in keys if key in own}
-    found["scores"] = folds("Scores on held-out folds", rows, measure, intervals)
+    intervals = {name: intervals_by_key[key] for name, key in keys if key in intervals_by_key}
+    drawings["scores"] = folds("Scores on held-out folds", rows, measure, intervals)
     weighed = weight_rows(result["weights"])
     if weighed:
-        found["weights"] = bars("Weights", weighed, "weight")
+        drawings["weights"] = bars("Weights", weighed, "weight")
     if result.get("scales"):
-        found["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
+        drawings["scales"] = bars("Scales", _scale_rows(result["scales"]), "part of the sum of the scales")
     if result["importance"]:
         if result.get("less_is_better"):
-            what = "the error grows by"
+            change = "the error grows by"
             axis = f"growth of the {measure}"
         else:
-            what = "the score loses"
+            change = "the score loses"
             axis = f"loss of {measure}"
-        lost = []
+        loss_rows = []
         for row in result["importance"][:15]:
-            words = f"{row['name']}: {what} {number(row['loss'])}"
+            words = f"{row['name']}: {change} {number(row['loss'])}"
             if row["spread"] is not None:
                 words += f" ± {number(row['spread'])}"
-            lost.append((row["name"], row["loss"], row["spread"] or 0.0, words))
-        found["importance"] = bars("What the score loses without a column", lost, axis)
+            loss_rows.append((row["name"], row["loss"], row["spread"] or 0.0, words))
+        drawings["importance"] = bars("What the score loses without a column", loss_rows, axis)
     if result["path"]:
         chosen_by = result["path"].get("measure", measure)  # runs of earlier versions lack it
-        found["path"] = path(result["path"], chosen_by)
-        found |= _along(result["path"], chosen_by)
+        drawings["path"] = path(result["path"], chosen_by)
+        drawings |= _along(result["path"], chosen_by)
     if "confusion" in result:
-        found["confusion"] = confusion(result["confusion"], result["classes"], cell)
+        drawings["confusion"] = confusion(result["confusion"], result["classes"], cell)
     if "roc" in result:
-        found["roc"] = rocs(result["roc"])
+        drawings["roc"] = rocs(result["roc"])
     if "calibration" in result:
-        found["calibration"] = calibration(result["calibration"])
-    for k, own in enumerate(result.get("targets", [])[:DRAWN_TARGETS]):
-        found[f"residuals_{k}"] = residuals(own["residuals"])
+        drawings["calibration"] = calibration(result["calibration"])
+    for k, target_result in enumerate(result.get("targets", [])[:DRAWN_TARGETS]):
+        drawings[f"residuals_{k}"] = residuals(target_result["residuals"])
     if "residuals" in result:
-        found["residuals"] = residuals(result["residuals"])
-    return found
+        drawings["residuals"] = residuals(result["residuals"])
+    return drawings

@@ -1,4 +1,4 @@
-"""Runs: listed, searched, compared, renamed, deleted, started again; the progress of one, and its end."""
+"""The list of runs and their comparison; renaming, notes, deletion, repetition; progress and end of a run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ _SIDE_BY_SIDE = 6  # runs that are compared
 
 
 def index(site: Site, request: Request) -> Response:
-    """The list."""
+    """The list of runs, or of those with the searched words."""
     words = request.query_params.get("q", "")[:200]
-    found = site.store.runs(words)
+    matching_runs = site.store.runs(words)
     return site.page(
         request,
         "runs.html",
-        runs=found[:_LISTED_RUNS],
-        more=max(len(found) - _LISTED_RUNS, 0),
+        runs=matching_runs[:_LISTED_RUNS],
+        more=max(len(matching_runs) - _LISTED_RUNS, 0),
         words=words,
         deleted=_count(request, "deleted"),
         gone=_count(request, "gone"),
@@ -40,7 +40,7 @@ def index(site: Site, request: Request) -> Response:
 
 
 def _count(request: Request, name: str) -> int | None:
-    """A small number of the address; None where there is none."""
+    """A small number in the query of the address; None where there is none."""
     text = request.query_params.get(name, "")
     if text.isascii() and text.isdecimal() and len(text) < 6:
         return int(text)
@@ -58,8 +58,8 @@ def compare(site: Site, request: Request) -> Response:
     for scale in dict.fromkeys(of_target):
         rows = [
             (run.name, _scores(result))
-            for run, result, own in zip(done, results, of_target, strict=True)
-            if own == scale
+            for run, result, scale_of_run in zip(done, results, of_target, strict=True)
+            if scale_of_run == scale
         ]
         charts.append((" and ".join(scale[1:]), folds(f"Scores by {scale[0]}", rows, scale[0])))
     return site.page(
@@ -75,10 +75,10 @@ def compare(site: Site, request: Request) -> Response:
 
 
 def _kernels(run: StoredRun) -> list[str]:
-    """The kernels that a person chose, a line for each family of each view."""
+    """The chosen kernels of a run, with a line for each family of each view."""
     from multikernel.app.web.learning.families import FAMILIES
 
-    found = []
+    lines = []
     for view, words in run.recipe.get("kernels", {}).items():
         for word in words:
             changed = run.recipe.get("kernel_parameters", {}).get(view, {}).get(word, {})
@@ -87,35 +87,35 @@ def _kernels(run: StoredRun) -> list[str]:
             else:
                 line = FAMILIES[word].label
             line += "".join(f", {name} = {value}" for name, value in changed.items())
-            found.append(line)
-    return found
+            lines.append(line)
+    return lines
 
 
 def _scale(run: StoredRun, result: dict[str, Any]) -> tuple[str, ...]:
-    """The measure, and the targets where its errors have their units, or where it is a mean over several."""
+    """The measure, with the targets if scores of other targets are in other units, or are means over targets."""
     in_units = result.get("less_is_better", False) and result["task"] == "regression"
     named = run.targets if in_units or len(run.targets) > 1 else []
     return result["measure"], *sorted(named)
 
 
 def _scores(result: dict[str, Any]) -> list[float]:
-    """The folds of a run; of a comparison those of its best method."""
+    """The scores of the folds; for a comparison, those of its best method."""
     if "scores" in result:
-        own: list[float] = result["scores"]["own"]
-        return own
-    found: list[float] = best_first(result)[0]["scores"]
-    return found
+        fold_scores: list[float] = result["scores"]["own"]
+        return fold_scores
+    best_scores: list[float] = best_first(result)[0]["scores"]
+    return best_scores
 
 
 def rename(site: Site, request: Request, form: FormData) -> Response:
-    """A name of the person's own."""
+    """Rename the run."""
     run = site.run(request)
     site.store.set_run(run.id, name=name_of(form, "A run"))
     return site.go(f"/runs/{run.id}")
 
 
 def delete(site: Site, request: Request, form: FormData) -> Response:
-    """The run, its model and its findings."""
+    """Delete the run, its model and its findings."""
     run = site.run(request)
     if not run.ended:
         raise ValueError("This run has not ended; stop it first.")
@@ -124,7 +124,7 @@ def delete(site: Site, request: Request, form: FormData) -> Response:
 
 
 def note(site: Site, request: Request, form: FormData) -> Response:
-    """What a person writes about a run."""
+    """Store the note of a run."""
     run = site.run(request)
     text = text_of(form, "note").replace("\r\n", "\n")
     if len(text) > _NOTE_LENGTH:
@@ -134,51 +134,51 @@ def note(site: Site, request: Request, form: FormData) -> Response:
 
 
 def delete_asked(site: Site, request: Request) -> Response:
-    """Asks whether the ticked runs are to be deleted, and names them."""
+    """The page that asks whether to delete the ticked runs."""
     names = list(dict.fromkeys(request.query_params.getlist("run")))[:_LISTED_RUNS]
-    found = [run for name in names if (run := site.store.run(name))]
+    existing_runs = [run for name in names if (run := site.store.run(name))]
     return site.page(
         request,
         "delete.html",
-        runs=[run for run in found if run.ended],
-        busy=[run for run in found if not run.ended],
-        gone=len(names) - len(found),
+        runs=[run for run in existing_runs if run.ended],
+        busy=[run for run in existing_runs if not run.ended],
+        gone=len(names) - len(existing_runs),
     )
 
 
 def delete_several(site: Site, request: Request, form: FormData) -> Response:
-    """The runs of a form, with their models and findings; those that are gone already are no fault."""
+    """Delete the runs of a form, with their models and findings; runs that were deleted before are ignored."""
     names = [name for name in dict.fromkeys(form.getlist("run")) if isinstance(name, str)][:_LISTED_RUNS]
-    found = [run for name in names if (run := site.store.run(name))]
+    existing_runs = [run for name in names if (run := site.store.run(name))]
     if not names:
         raise ValueError("No run was ticked; tick those that are to be deleted.")
-    busy = [run.name for run in found if not run.ended]
+    busy = [run.name for run in existing_runs if not run.ended]
     if busy:
         raise ValueError(f"{busy[0]!r} has not ended; stop it first. Nothing was deleted.")
-    for run in found:
+    for run in existing_runs:
         site.store.delete_run(run.id)
-    return site.go("/runs", deleted=len(found), gone=len(names) - len(found))
+    return site.go("/runs", deleted=len(existing_runs), gone=len(names) - len(existing_runs))
 
 
-_LOOK = 0.2  # seconds between looks at a run
-_SILENCE = 10.0  # seconds after which a line keeps the connection
+_LOOK = 0.2  # seconds between checks of a run
+_SILENCE = 10.0  # seconds after which a line is sent again to keep the connection open
 
 
 def state(site: Site, run: StoredRun) -> dict[str, object]:
-    """Where a run is, as a page shows it."""
+    """The progress of a run as a page shows it."""
     progress: RunProgress = site.jobs.progress(run)
-    left = ""
-    if progress.left is not None and progress.status == "running":
-        left = f"about {seconds(progress.left)} left"
+    remaining = ""
+    if progress.remaining_seconds is not None and progress.status == "running":
+        remaining = f"about {seconds(progress.remaining_seconds)} left"
     return asdict(progress) | {
         "time": seconds(progress.seconds) if progress.seconds else "",
-        "left": left,
+        "left": remaining,
         "percent": round(100 * progress.part),
     }
 
 
 async def events(request: Request) -> Response:
-    """The progress of a run, until it ends or the server does."""
+    """Stream the progress of a run until the run or the server ends."""
     site: Site = request.app.state.site
     run = await run_in_threadpool(site.run, request)
 
@@ -186,12 +186,12 @@ async def events(request: Request) -> Response:
         sent = ""
         silent = 0.0
         while not request.app.state.ending():
-            now = await run_in_threadpool(site.store.run, run.id)
-            if now is None or now.ended:
-                status = now.status if now else "deleted"
+            current = await run_in_threadpool(site.store.run, run.id)
+            if current is None or current.ended:
+                status = current.status if current else "deleted"
                 yield f"event: end\ndata: {json.dumps({'status': status})}\n\n"
                 return
-            text = json.dumps(state(site, now))
+            text = json.dumps(state(site, current))
             silent += _LOOK
             if text != sent or silent > _SILENCE:
                 sent = text
@@ -203,7 +203,7 @@ async def events(request: Request) -> Response:
 
 
 def stop(site: Site, request: Request, form: FormData) -> Response:
-    """End it at once."""
+    """End the run at once."""
     run = site.run(request)
     if not run.ended:
         site.jobs.stop(run)
@@ -211,7 +211,7 @@ def stop(site: Site, request: Request, form: FormData) -> Response:
 
 
 def again(site: Site, request: Request, form: FormData) -> Response:
-    """The same once more."""
+    """Start the run again, as a new run."""
     run = site.run(request)
     if site.store.dataset(run.dataset) is None:
         raise ValueError("The data set of this run has been deleted; load it again.")

@@ -1,4 +1,4 @@
-"""The files of a run: model, code, recipe, table, predictions, report."""
+"""The files of a run for download: model, code, recipe, table, predictions, report, charts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def file(site: Site, request: Request) -> Response:
             raise FileNotFoundError(run.model)
         return FileResponse(run.model, media_type="application/octet-stream", headers=headers)
     from multikernel.app.toml import toml
-    from multikernel.app.web.exports import code, taken_home
+    from multikernel.app.web.exports import code, with_exported_test_file
 
     if name == "run.py":
         return Response(
@@ -56,7 +56,9 @@ def file(site: Site, request: Request) -> Response:
         )
     if name == "run.toml":
         return Response(
-            toml(taken_home(recipe).to_json()), media_type="application/toml; charset=utf-8", headers=headers
+            toml(with_exported_test_file(recipe).to_json()),
+            media_type="application/toml; charset=utf-8",
+            headers=headers,
         )
     data = site.store.dataset(run.dataset)
     if data is None:
@@ -72,24 +74,24 @@ def file(site: Site, request: Request) -> Response:
     from multikernel.app.web.choices import cells
     from multikernel.app.web.learning.predicting import LearnedModel, as_csv, predictions
 
-    found = predictions(LearnedModel.of(run.model, run.recipe, run.result()["typical"]), cells(data.table))
-    return Response(as_csv(found.frame), media_type="text/csv; charset=utf-8", headers=headers)
+    answers = predictions(LearnedModel.of(run.model, run.recipe, run.result()["typical"]), cells(data.table))
+    return Response(as_csv(answers.frame), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def chart(site: Site, request: Request) -> Response:
-    """A chart of a run as an SVG file of its own, in light colours."""
+    """A chart of a run as an SVG file, in light colours."""
     run = site.run(request)
     if run.status != "done":
         raise HTTPException(404, "This run has no charts.")
     name = request.path_params["name"]
-    found = charts(run.result()).get(name)
-    if found is None:
+    drawing = charts(run.result()).get(name)
+    if drawing is None:
         raise HTTPException(404, f"This run has no chart {name!r}.")
-    return svg_file(found, name)
+    return svg_file(drawing, name)
 
 
 def _report(site: Site, request: Request) -> Response:
-    """The result as one file that needs no other."""
+    """The result as one HTML file that needs no other file."""
     run = site.run(request)
     result = run.result()
     answer = site.page(
@@ -98,7 +100,7 @@ def _report(site: Site, request: Request) -> Response:
         run=run,
         result=result,
         charts=charts(result),
-        closer=_closer(site, run, result),
+        closer=_exploration_charts(site, run, result),
         captions=sentences(run.recipe, result),
         lines=lines(result["thresholds"], "") if "thresholds" in result else None,
         style=static_text("chart.css") + static_text("style.css"),
@@ -108,17 +110,17 @@ def _report(site: Site, request: Request) -> Response:
     return answer
 
 
-def _closer(site: Site, run: StoredRun, result: dict[str, Any]) -> dict[str, Any]:
-    """What a closer look at the model shows; less where its table has been deleted, or it has no kernel of samples."""
+def _exploration_charts(site: Site, run: StoredRun, result: dict[str, Any]) -> dict[str, Any]:
+    """The charts of columns, samples and kernels; empty without a table, and without those that cannot be drawn."""
     data = site.store.dataset(run.dataset)
     if data is None or not run.model.exists():
         return {}
-    found: dict[str, Any] = {}
+    drawings: dict[str, Any] = {}
     for name, drawn in (
         ("columns", lambda: usual_columns(run, data.table, result)),
         ("map", lambda: map_chart(run, data.table, result)),
         ("kernels", lambda: kernel_chart(run, data.table)[0]),
     ):
         with suppress(ValueError, MemoryError):
-            found[name] = drawn()
-    return found
+            drawings[name] = drawn()
+    return drawings
