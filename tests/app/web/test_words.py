@@ -19,7 +19,7 @@ from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.summary import in_short
+from multikernel.app.web.learning.summary import short_kernel_names
 from multikernel.app.web.pages.result import charts
 from multikernel.app.web.run_file import recipe_of
 from multikernel.app.web.sentences import sentences
@@ -72,9 +72,13 @@ def test_a_model_without_any_weight_has_a_page() -> None:
 
 def test_kernels_have_short_names_that_stay_apart() -> None:
     names = ["lab: RBF(gamma=Width(rule='median', times=0.25))", "RBF(gamma=0.5) (2)", "ANOVA(degree=2, kernel=None)"]
-    assert in_short(names) == ["lab: Gaussian, gamma x 0.25", "Gaussian, gamma 0.5 (2)", "different columns, 2"]
-    assert in_short(["Linear()", "x"]) == ["linear", "x"]
-    assert in_short(["Linear()", "linear"]) == ["Linear()", "linear"]  # a column may be called so
+    assert short_kernel_names(names) == [
+        "lab: Gaussian, gamma x 0.25",
+        "Gaussian, gamma 0.5 (2)",
+        "different columns, 2",
+    ]
+    assert short_kernel_names(["Linear()", "x"]) == ["linear", "x"]
+    assert short_kernel_names(["Linear()", "linear"]) == ["Linear()", "linear"]  # a column may be called so
 
 
 def test_the_sentence_of_a_path_is_one() -> None:

@@ -12,7 +12,7 @@ from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.app.web.learning.measures import MEASURES
 from multikernel.app.web.learning.measuring import Measuring, seed_of
 from multikernel.app.web.learning.recipe import Kind, Missing, Recipe
-from multikernel.app.web.learning.samples import target_of, targets_of, unread, without_lacking_rows
+from multikernel.app.web.learning.samples import target_of, targets_of, unreadable_cells, without_lacking_rows
 from multikernel.app.web.profile import ColumnProfile, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
 from multikernel.datasets import Task
@@ -36,7 +36,7 @@ def learned_cells(path: Path, views: Columns) -> CsvTable:
     return cells(path)
 
 
-def _shown(path: Path, views: Columns) -> CsvTable:
+def _cells_or_all(path: Path, views: Columns) -> CsvTable:
     """The samples to learn from, or all samples where each of them lacks a view."""
     try:
         return learned_cells(path, views)
@@ -46,12 +46,12 @@ def _shown(path: Path, views: Columns) -> CsvTable:
 
 @lru_cache(maxsize=16)
 def _profile(path: Path, views: Columns) -> tuple[ColumnProfile, ...]:
-    return tuple(profile(_shown(path, views)))
+    return tuple(profile(_cells_or_all(path, views)))
 
 
 @lru_cache(maxsize=64)
-def _misread(path: Path, views: Columns, name: str, kind: Kind) -> int:
-    return len(unread(_shown(path, views).columns[name], kind))
+def _unreadable_count(path: Path, views: Columns, name: str, kind: Kind) -> int:
+    return len(unreadable_cells(_cells_or_all(path, views).columns[name], kind))
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class DataChoice:
         learned_columns = frozenset(
             name for name, use in use_by_column.items() if use and name not in (target, *other_targets)
         )
-        counts = {name: _misread(data.table, views, name, kind) for name, kind in chosen_kinds.items()}
+        counts = {name: _unreadable_count(data.table, views, name, kind) for name, kind in chosen_kinds.items()}
         misread = {name: count for name, count in counts.items() if count}
         measuring_fields = choice.get("measuring", {})
         group_column = measuring_fields.get("group") if measuring_fields.get("how") == "groups" else None
@@ -126,7 +126,7 @@ class DataChoice:
 
     def samples(self, data: DataSet) -> CsvTable:
         """The samples to learn from; all samples where each of them lacks a view."""
-        return _shown(data.table, self.views)
+        return _cells_or_all(data.table, self.views)
 
     def recipe(self, data: DataSet, task: Task, **changes: Any) -> Recipe:
         """The recipe of a run with these choices; ``changes`` are further settings."""

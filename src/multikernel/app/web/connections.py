@@ -29,7 +29,7 @@ def limit_waiting(limit: int = MOST_WAITING) -> Callable[..., asyncio.Protocol]:
         protocol: _Protocol = AutoHTTPProtocol(**options)
         begin = protocol.connection_made
 
-        def begun(transport: asyncio.Transport) -> None:
+        def connection_made(transport: asyncio.Transport) -> None:
             begin(transport)
             for connection in [
                 connection
@@ -43,7 +43,7 @@ def limit_waiting(limit: int = MOST_WAITING) -> Callable[..., asyncio.Protocol]:
                 oldest.transport.abort()
             waiting[protocol] = None
 
-        protocol.connection_made = begun
+        protocol.connection_made = connection_made
         return protocol
 
     return protocol_of_connection

@@ -125,7 +125,7 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
         with run.open("rb") as file:
             recipe = recipe_of(settings_in(file))
         check_recipe(recipe)
-        recipe = _as_learned(recipe)
+        recipe = _with_fitted_estimator(recipe)
     except (TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{run} is no run that the application has exported: {error}") from None
     stages: list[str] = []
@@ -175,7 +175,7 @@ def check_recipe(recipe: Recipe) -> None:
             check_family(word, recipe.kernel_parameters.get(view, {}).get(word, {}))
 
 
-def _as_learned(recipe: Recipe) -> Recipe:
+def _with_fitted_estimator(recipe: Recipe) -> Recipe:
     """The recipe with the fitted estimator: linear RLS2 is fitted as RLS2 with linear kernels of the columns."""
     form = methods(recipe.task)[recipe.method] if recipe.named else None
     if form is None or form.kind.__name__ == recipe.method:

@@ -137,19 +137,21 @@ def family_fields(word: str) -> tuple[Field, ...]:
         if parameter.name in _NOT_ASKED_OF_KERNELS:
             continue
         value = family.preset.get(parameter.name, parameter.default)
-        if _several(hints.get(parameter.name)):
-            form_fields.append(Field(parameter.name, "numbers", _listed(value), parameter.kind, parameter.about))
+        if _is_sequence(hints.get(parameter.name)):
+            form_fields.append(
+                Field(parameter.name, "numbers", _comma_separated(value), parameter.kind, parameter.about)
+            )
         else:
             form_fields.append(_field(parameter, value))
     return tuple(form_fields)
 
 
-def _several(hint: Any) -> bool:
+def _is_sequence(hint: Any) -> bool:
     """Whether an annotation is, or includes, a sequence of values."""
     return any(get_origin(annotation) in (Iterable, Sequence) for annotation in (hint, *get_args(hint)))
 
 
-def _listed(values: Sequence[Any] | None) -> str:
+def _comma_separated(values: Sequence[Any] | None) -> str:
     if values is None:
         return ""
     return ", ".join(map(str, values))
@@ -192,7 +194,7 @@ def parameters(method: MethodForm, field_texts: Mapping[str, str]) -> dict[str, 
     method : the estimator
     field_texts : the fields of the form as text
     """
-    values = _changed(method.fields, field_texts)
+    values = _changed_values(method.fields, field_texts)
     method.kind(**values).check_parameters()
     return values
 
@@ -205,7 +207,7 @@ def family_parameters(word: str, field_texts: Mapping[str, str]) -> dict[str, An
     word : of ``FAMILIES``
     field_texts : the fields of the form as text
     """
-    values = _changed(family_fields(word), field_texts)
+    values = _changed_values(family_fields(word), field_texts)
     check_family(word, values)
     return values
 
@@ -225,7 +227,7 @@ def check_family(word: str, changed: Mapping[str, Any]) -> None:
         raise ValueError(f"{family.label}: these would be {count} kernels; ask for {_MOST_KERNELS} at most.")
 
 
-def _changed(fields: Sequence[Field], field_texts: Mapping[str, str]) -> dict[str, Any]:
+def _changed_values(fields: Sequence[Field], field_texts: Mapping[str, str]) -> dict[str, Any]:
     """The values of the fields whose text differs from that of their default."""
     values = {}
     for field in fields:

@@ -70,7 +70,7 @@ class RunQueue:
         self._open = True
         self._process: subprocess.Popen[str] | None = None
         self._spare: subprocess.Popen[str] | None = None
-        self._thread = threading.Thread(target=self._work, daemon=True, name="runs")
+        self._thread = threading.Thread(target=self._execute_runs, daemon=True, name="runs")
         self._thread.start()
 
     def submit(self, run: StoredRun) -> None:
@@ -108,7 +108,7 @@ class RunQueue:
 
     # -- on the thread of the queue ------------------------------------------------------------------------------------
 
-    def _work(self) -> None:
+    def _execute_runs(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._queue or not self._open, FIRST_PAGE)
         while True:
@@ -131,7 +131,7 @@ class RunQueue:
                 self.store.set_run(name, status="running")
                 self._watch(name, process)
             except Exception as error:  # a failed run does not end the queue
-                self._given_up(name, f"The server could not follow this run: {error}")
+                self._end_unstored(name, f"The server could not follow this run: {error}")
             finally:
                 if process is not None:
                     _kill(process)
@@ -145,7 +145,7 @@ class RunQueue:
         log = run.folder / "log.txt"
         private_file(log)
         errors = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
-        lines = threading.Thread(target=self._hear, args=(name, process, start), daemon=True)
+        lines = threading.Thread(target=self._read_progress, args=(name, process, start), daemon=True)
         errors.start()
         order = {"folder": str(run.folder), "memory": self.settings.run_memory, "recipe": run.recipe}
         order["table"] = str(self.settings.data / run.dataset / "table.csv")
@@ -173,9 +173,9 @@ class RunQueue:
         elif closing:
             self._end(name, "failed", CUT_OFF)
         else:
-            self._conclude(run, process.returncode)
+            self._store_result(run, process.returncode)
 
-    def _hear(self, name: str, process: subprocess.Popen[str], start: float) -> None:
+    def _read_progress(self, name: str, process: subprocess.Popen[str], start: float) -> None:
         assert process.stdout is not None
         for line in process.stdout:
             try:
@@ -187,7 +187,7 @@ class RunQueue:
                 self._progress[name] = replace(last_progress, seconds=time.monotonic() - start, **reported)
                 self._changed.notify_all()
 
-    def _conclude(self, run: StoredRun, code: int) -> None:
+    def _store_result(self, run: StoredRun, code: int) -> None:
         """Store the result of a process that ended by itself."""
         end = run.folder / "end.json"
         reported = json.loads(end.read_text()) if end.exists() else {}
@@ -206,7 +206,7 @@ class RunQueue:
                 error += f"Its last words: {words}"
             self._end(run.id, "failed", error)
 
-    def _given_up(self, name: str, words: str) -> None:
+    def _end_unstored(self, name: str, words: str) -> None:
         """End a run; where nothing can be stored, as on a full disk, its end is kept in memory only."""
         try:
             self._end(name, "failed", words)

@@ -12,7 +12,7 @@ import pandas as pd
 
 from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.learning.recipe import Kind
-from multikernel.app.web.learning.samples import as_strings, values
+from multikernel.app.web.learning.samples import as_strings, cell_values
 from multikernel.datasets import Column, Task
 from multikernel.tables import Cells, type_of
 from multikernel.tables import Column as Typed
@@ -70,7 +70,7 @@ def _about(column: Column) -> ColumnProfile:
     counts = Counter(cell for cell in strings if cell is not None)
     n = len(strings)
     known_count = counts.total()
-    readable = known_count > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known_count)
+    readable = known_count > 0 and bool(np.isfinite(cell_values(column, "number")).sum() >= _NUMBERS * known_count)
     kind: Kind = "number" if column_type.type == "identifier" and readable else "category"
     if column_type.type in ("number", "category", "date", "text"):
         kind = column_type.type
@@ -129,7 +129,7 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
     else:
         tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0, class_weight="balanced")
     for name, kind in list(columns.items())[:_COLUMNS]:
-        cells = pd.Series(values(table.columns[name], kind)).iloc[rows].iloc[drawn_rows]
+        cells = pd.Series(cell_values(table.columns[name], kind)).iloc[rows].iloc[drawn_rows]
         if kind == "number":
             codes = cells.to_numpy(dtype=float)
         else:

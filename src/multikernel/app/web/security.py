@@ -129,14 +129,16 @@ class Guard:
             with suppress(LocalProtocolError):  # the client broke the protocol, and was already answered with an error
                 await send(message)
 
-        refusal = _foreign(headers, self.settings) or self._entry(headers, scope) or self._oversize(headers, scope)
+        refusal = (
+            _refuse_foreign(headers, self.settings) or self._entry(headers, scope) or self._oversize(headers, scope)
+        )
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
         root = self.settings.root_path
         if root and (scope["path"] == root or scope["path"].startswith(f"{root}/")):  # a proxy that does not strip it
             scope = {**scope, "path": scope["path"][len(root) :] or "/"}
-        await self.app(scope, _limited(receive, self.settings.upload_limit), answer)
+        await self.app(scope, _limit_body(receive, self.settings.upload_limit), answer)
 
     def _entry(self, headers: Headers, scope: Scope) -> ASGIApp | None:
         """Set the session of a request; returns the answer to requests with the key, or without a session."""
@@ -149,7 +151,7 @@ class Guard:
             path = scope["path"].removeprefix(root) if root else scope["path"]
             address = f"{root}/{quote(path.lstrip('/'))}" + (f"?{remaining_query}" if remaining_query else "")
             cookie = self.tokens.cookie(session or secrets.token_hex(16))
-            return _let_in(address, f"{_cookie_name(headers)}={cookie}; Path={root or '/'}", headers)
+            return _admit(address, f"{_cookie_name(headers)}={cookie}; Path={root or '/'}", headers)
         if session is None:
             return self.locked(scope)
         scope["session_name"] = session
@@ -162,7 +164,7 @@ class Guard:
         return None
 
 
-def _foreign(headers: Headers, settings: Settings) -> ASGIApp | None:
+def _refuse_foreign(headers: Headers, settings: Settings) -> ASGIApp | None:
     """The refusal of a request to another host, or from a page of another site; None otherwise."""
     host = headers.get("host", "")
     if _name(host) not in settings.hosts:
@@ -175,7 +177,7 @@ def _foreign(headers: Headers, settings: Settings) -> ASGIApp | None:
     return None
 
 
-def _let_in(address: str, cookie: str, headers: Headers) -> Response:
+def _admit(address: str, cookie: str, headers: Headers) -> Response:
     """Lead the browser to the address without the key, and set the cookie.
 
     A browser that came from another page or from a file sends no strict cookie with a redirection; it does send the
@@ -214,7 +216,7 @@ def _cookie(headers: Headers) -> str:
     return cookie_parser(headers.get("cookie", "")).get(_cookie_name(headers), "")
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
+def _limit_body(receive: Receive, limit: int) -> Receive:
     """Refuse a body as soon as it exceeds the limit, also where its length was not declared."""
     received = 0
 

@@ -26,7 +26,7 @@ from starlette.types import Scope
 
 from multikernel.app.web.connections import MOST_WAITING, limit_waiting
 from multikernel.app.web.jobs import FIRST_PAGE, RunQueue
-from multikernel.app.web.pages import data, errors, explore, learn, models, predict, result, runs, take_home
+from multikernel.app.web.pages import data, downloads, errors, explore, learn, models, predict, result, runs
 from multikernel.app.web.private import exclusive_lock, private_file, private_folder
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
@@ -57,7 +57,7 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
     site = Site(settings, store, jobs, session_tokens, environment(settings))
 
     @contextlib.asynccontextmanager
-    async def life(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
         libraries = threading.Timer(FIRST_PAGE, _load_libraries)
         libraries.daemon = True
         libraries.start()
@@ -69,13 +69,13 @@ def create_app(settings: Settings, tokens: Tokens | None = None) -> Starlette:
         routes=_routes(),
         middleware=[Middleware(Guard, settings=settings, tokens=session_tokens, page=_refusal, locked=_locked)],
         exception_handlers={
-            HTTPException: _refused,
+            HTTPException: _http_error,
             ClientDisconnect: _disconnected,
-            ValueError: _wrong,
-            Exception: _broken,
-            **dict.fromkeys(_WRITING, _unwritten),
+            ValueError: _value_error,
+            Exception: _unexpected_error,
+            **dict.fromkeys(_WRITING, _write_error),
         },
-        lifespan=life,
+        lifespan=lifespan,
     )
     app.state.site = site
     app.state.ending = lambda: False
@@ -105,7 +105,7 @@ def _routes() -> list[Route | Mount]:
     return [
         Route("/", page_endpoint(data.start)),
         post("/data", data.upload),
-        post("/data/known", data.known),
+        post("/data/known", data.load_named),
         Route(dataset, page_endpoint(data.look)),
         post(f"{dataset}/learn", learn.start),
         post(f"{dataset}/choose", data.choose),
@@ -113,7 +113,7 @@ def _routes() -> list[Route | Mount]:
         post(f"{dataset}/rename", data.rename),
         post(f"{dataset}/delete", data.delete),
         Route(f"{dataset}/method", page_endpoint(learn.choose)),
-        post(f"{dataset}/method/form", learn.another, changes=False),
+        post(f"{dataset}/method/form", learn.other_method, changes=False),
         post(f"{dataset}/method", learn.by_method),
         post("/models", models.load),
         Route(model, page_endpoint(models.look)),
@@ -142,8 +142,8 @@ def _routes() -> list[Route | Mount]:
         Route(f"{run}/sample", page_endpoint(predict.sample)),
         post(f"{run}/predict", predict.table, changes=False),
         post(f"{run}/predict-one", predict.one, changes=False),
-        Route(f"{run}/charts/{{name}}.svg", page_endpoint(take_home.chart)),
-        Route(f"{run}/files/{{name}}", page_endpoint(take_home.file)),
+        Route(f"{run}/charts/{{name}}.svg", page_endpoint(downloads.chart)),
+        Route(f"{run}/files/{{name}}", page_endpoint(downloads.file)),
         Mount("/static", static),
     ]
 
@@ -153,7 +153,7 @@ def _load_libraries() -> None:
     from multikernel.app.web import profile  # noqa: F401
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     sentence = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
     if sentence == "Not Found":  # the default sentence of Starlette
@@ -177,18 +177,18 @@ async def _disconnected(request: Request, error: Exception) -> Response:
     return Response(status_code=400)
 
 
-async def _wrong(request: Request, error: Exception) -> Response:
+async def _value_error(request: Request, error: Exception) -> Response:
     return _page(request, 400, str(error))
 
 
-async def _unwritten(request: Request, error: Exception) -> Response:
+async def _write_error(request: Request, error: Exception) -> Response:
     if isinstance(error, FileNotFoundError):
         return _page(request, 404, _LOST, delete=_deleted_by(request))
     why = getattr(error, "strerror", None) or str(error)
     return _page(request, 507, f"The server cannot write to its folder ({why}); make room on the disk and try again.")
 
 
-async def _broken(request: Request, error: Exception) -> Response:
+async def _unexpected_error(request: Request, error: Exception) -> Response:
     return _page(request, 500, f"The server ran into an error of its own: {type(error).__name__}: {error}")
 
 
@@ -266,7 +266,7 @@ def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str
         end_streams_with(application, server)
         report(f"multikernel is at {address}  (Ctrl-C ends it; who has this address can use it)")
         if browser:
-            stack.enter_context(_opened(address, settings.home))
+            stack.enter_context(_open_browser(address, settings.home))
         stack.enter_context(contextlib.suppress(KeyboardInterrupt))  # by which a person ends the server
         server.run(sockets=[listener])
 
@@ -281,7 +281,7 @@ def _only_server_of(home: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _opened(address: str, home: Path) -> Iterator[None]:
+def _open_browser(address: str, home: Path) -> Iterator[None]:
     """Open the address in the browser by a file that leads to it: other users can see the arguments of commands."""
     redirect = home / f"open-{secrets.token_hex(4)}.html"
     private_file(redirect, recreate=True)

@@ -158,14 +158,14 @@ class Store:
             restrict_tree(folder)
         private_file(self._list)
         try:
-            self._begin()
+            self._create_list()
         except sqlite3.DatabaseError as error:
             raise OSError(
                 f"{self._list}, the list of data sets and runs, cannot be read and written ({error}); make room on the "
                 "disk, or give another folder by --home"
             ) from None
 
-    def _begin(self) -> None:
+    def _create_list(self) -> None:
         """Create the list; mark runs that were cut off by the end of the last server; delete unlisted folders."""
         with self._opened() as db:
             db.executescript(_SCHEMA)
@@ -263,7 +263,7 @@ class Store:
         with self._opened() as db:
             all_runs = [self._run(row) for row in db.execute(f"{_RUNS} {_NEWEST}")]
         search_words = words.lower().split()
-        return [run for run in all_runs if all(word in _searched(run) for word in search_words)]
+        return [run for run in all_runs if all(word in _search_text(run) for word in search_words)]
 
     def latest_runs(self, count: int, dataset: str = "") -> list[StoredRun]:
         """The newest runs of one data set, or of all."""
@@ -354,5 +354,5 @@ class Store:
         return StoredModel(**values)
 
 
-def _searched(run: StoredRun) -> str:
+def _search_text(run: StoredRun) -> str:
     return " ".join((run.name, run.note, run.recipe["data"], run.recipe["method"], *run.targets, run.status)).lower()

@@ -61,13 +61,13 @@ def read(
             notes = _from_parquet(upload.content, path, settings)
         elif start[:2] == b"\x1f\x8b":
             delimiter = None
-            _unpacked(upload.content, path, settings)
+            _unpack(upload.content, path, settings)
         else:
             delimiter = None
             with path.open("wb") as file:
                 while block := upload.content.read(_BLOCK):
                     file.write(block)
-        table_file = _uploaded_file(path, delimiter, _short(upload.name), settings, written or {})
+        table_file = _uploaded_file(path, delimiter, _short_name(upload.name), settings, written or {})
         return replace(table_file, note="; ".join(filter(None, (*notes, table_file.note))))
     except ValueError as error:
         raise ValueError(str(error).replace(str(path), f"{upload.name or 'the file'}")) from None
@@ -75,7 +75,7 @@ def read(
         path.unlink(missing_ok=True)
 
 
-def _short(name: str) -> str:
+def _short_name(name: str) -> str:
     """The name of a file without folders and endings, at most 60 characters."""
     return "".join(sign for sign in view_name(name) if sign.isprintable())[:60] or "table"
 
@@ -99,7 +99,7 @@ def _uploaded_file(
     return UploadedFile(name, columns, table.note.partition(": ")[2], table.as_written(columns))
 
 
-def _unpacked(content: BinaryIO, path: Path, settings: Settings) -> None:
+def _unpack(content: BinaryIO, path: Path, settings: Settings) -> None:
     try:
         with gzip.open(content) as packed, path.open("wb") as file:
             size = 0

@@ -74,7 +74,7 @@ class ViewsOfModel:
             key,
         )
 
-    def named(self, files: Sequence[UploadedFile]) -> dict[str, UploadedFile]:
+    def by_view(self, files: Sequence[UploadedFile]) -> dict[str, UploadedFile]:
         """The files by view, recognised by their names, or else by their columns.
 
         ValueError where a file belongs to no view, or two files to the same view.
@@ -130,7 +130,7 @@ def join_files(files: Sequence[UploadedFile], key: str) -> JoinedFiles:
         if name in named:
             name = f"{name} {len(named) + 1}"
         named[name] = file
-    return _matched(named, key)
+    return _join_by_key(named, key)
 
 
 def join_by_model(model: ViewsOfModel, files: Sequence[UploadedFile]) -> JoinedFiles:
@@ -147,10 +147,10 @@ def join_by_model(model: ViewsOfModel, files: Sequence[UploadedFile]) -> JoinedF
     model_columns = {f"{view}: {name}" for view, names in model.columns.items() for name in names}
     if len(files) == 1 and model_columns & first.columns.keys():
         return join_files(files, "")
-    named = model.named(files)
+    named = model.by_view(files)
     if len(named) > 1:
         in_all = all(model.key in file.columns for file in files)
-        return _matched(named, model.key if in_all else "")
+        return _join_by_key(named, model.key if in_all else "")
     names_in_file = full_names(next(iter(named)), first.columns, model.key)
     if model.key in first.columns:
         names = {model.key: first.columns[model.key]}
@@ -160,7 +160,7 @@ def join_by_model(model: ViewsOfModel, files: Sequence[UploadedFile]) -> JoinedF
     return JoinedFiles(columns, {}, first.note, {}, {})
 
 
-def _matched(named: Mapping[str, UploadedFile], key: str) -> JoinedFiles:
+def _join_by_key(named: Mapping[str, UploadedFile], key: str) -> JoinedFiles:
     """The table of several files, with the samples of all of them."""
     matched_files = matched({view: file.columns for view, file in named.items()}, key, keep=True)
     columns = {matched_files.key: list(matched_files.names)}

@@ -22,8 +22,8 @@ from multikernel.app.drawing import intervals, label
 from multikernel.app.short_names import shortened
 from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import TrainingSamples, as_model_input, is_of
-from multikernel.app.web.learning.summary import in_short
+from multikernel.app.web.learning.samples import TrainingSamples, as_model_input, belongs_to_view
+from multikernel.app.web.learning.summary import short_kernel_names
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
@@ -147,13 +147,13 @@ def _single_kernels(learned: LearnedModel, X: pd.DataFrame) -> tuple[list[tuple[
         candidates, left_out = _candidates(learned, X)
         return candidates, left_out, "" if candidates else _CONSTANT
     predictor: Any = getattr(model, "predictor_", None)
-    names = in_short(getattr(model, "kernel_names_", ()))
+    names = short_kernel_names(getattr(model, "kernel_names_", ()))
     if not getattr(predictor, "linear", False) or predictor.weights.shape[-1] != len(names):
         return [], 0, "The kernels are not simply added, so they have no pictures of their own."
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     views = list(learned.recipe.by_view)
     if len(views) > 1:
-        groups = {view: [k for k, name in enumerate(names) if is_of(name, view)] for view in views}
+        groups = {view: [k for k, name in enumerate(names) if belongs_to_view(name, view)] for view in views}
         groups = {view: indices for view, indices in groups.items() if weights[indices].sum() > 0.0}
     else:
         order = np.argsort(-weights, kind="stable")

@@ -34,7 +34,7 @@ from multikernel.app.web.learning.intervals import interval_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_estimator_input, scores
+from multikernel.app.web.learning.samples import as_estimator_input, class_scores
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
 from multikernel.selection import BankSearchCV
 from multikernel.typing import Array
@@ -61,7 +61,7 @@ class BaselineResult:
     calibrated: bool = False
 
 
-def trivial(recipe: Recipe, training_rows: KnownRows, test_rows: KnownRows) -> BaselineResult:
+def constant_prediction(recipe: Recipe, training_rows: KnownRows, test_rows: KnownRows) -> BaselineResult:
     """The baseline without columns: the commonest class and the class frequencies, or the mean of the target.
 
     Parameters
@@ -105,7 +105,7 @@ def single_kernel(recipe: Recipe, training_rows: KnownRows, test_rows: KnownRows
         model.fit(training_rows.X, training_rows.y, **fit_groups(model, groups))
         predicted = model.predict(test_rows.X)
         if recipe.task == "classification":
-            word, values = scores(model, test_rows.X)
+            word, values = class_scores(model, test_rows.X)
         else:
             word, values = ("", None)
         measure = measure_of(recipe.task, recipe.measured.measure)
@@ -173,7 +173,9 @@ def compare_methods(recipe: Recipe, division: Division, report: Report) -> dict[
         methods = {name: _of_targets(model) for name, model in methods.items()}
     measure = measure_of(recipe.task, recipe.measured.measure, len(recipe.targets))
     scored = scorer_of(measure) if recipe.measured.measure else None
-    trivial_scores = [trivial(recipe, training_rows, test_rows).score for training_rows, test_rows in division.parts()]
+    trivial_scores = [
+        constant_prediction(recipe, training_rows, test_rows).score for training_rows, test_rows in division.parts()
+    ]
     rows: list[dict[str, Any]] = [{"method": "no column at all", "scores": trivial_scores, "seconds": 0.0}]
     for m, (name, model) in enumerate(methods.items()):
         scores_and_seconds = []

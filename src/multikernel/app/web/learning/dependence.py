@@ -18,7 +18,7 @@ from sklearn.base import is_classifier
 
 from multikernel.app.web.learning.predicting import LearnedModel, collected_warnings
 from multikernel.app.web.learning.recipe import Kind
-from multikernel.app.web.learning.samples import TrainingSamples, as_model_input, scores
+from multikernel.app.web.learning.samples import TrainingSamples, as_model_input, class_scores
 from multikernel.tables import likely_order, parsed
 from multikernel.typing import Array
 
@@ -101,7 +101,7 @@ def _values(column: Any, kind: Kind) -> tuple[list[str], Sequence[Any], list[flo
         levels = known_cells.astype(str).value_counts().index[:_LEVELS].tolist()
         return levels, levels, []
     if kind == "number":
-        values = _spread(known_cells.to_numpy())
+        values = _spaced_values(known_cells.to_numpy())
         return [f"{value:.6g}" for value in values], values.tolist(), values.tolist()
     cells = known_cells.to_numpy()
     days = parsed(cells, likely_order(cells))
@@ -109,13 +109,13 @@ def _values(column: Any, kind: Kind) -> tuple[list[str], Sequence[Any], list[flo
     known_days = np.array([day for day in by_day if np.isfinite(day)])
     if len(known_days) < 2:
         return None
-    spaced_days = _spread(known_days)
+    spaced_days = _spaced_values(known_days)
     nearest = np.unique([known_days[np.abs(known_days - day).argmin()] for day in spaced_days]).tolist()
     names = [str(by_day[day]) for day in nearest]
     return names, names, nearest
 
 
-def _spread(values: Array) -> Array:
+def _spaced_values(values: Array) -> Array:
     """The distinct values where they are few, else equal steps over the middle nine tenths."""
     different = np.unique(values)
     if len(different) <= _VALUES:
@@ -138,7 +138,7 @@ def _answers(learned: LearnedModel, X: pd.DataFrame, output_index: int) -> Array
             if predicted.ndim == 1:
                 return predicted
             return predicted[:, output_index]
-        return scores(learned.model, model_input)[1][:, output_index]
+        return class_scores(learned.model, model_input)[1][:, output_index]
 
 
 def default_output_index(classes: int, targets: int) -> int:

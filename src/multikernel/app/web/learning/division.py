@@ -22,7 +22,7 @@ from multikernel.app.web.learning.samples import (
     check_comparable,
     check_enough,
     frame,
-    refused,
+    refused_cells,
     targets_of,
     without_lacking_rows,
     words_of,
@@ -315,7 +315,7 @@ def _test_file(recipe: Recipe, training_table: CsvTable, y: Array, folder: Path)
     if recipe.views and recipe.missing == "drop":
         table = without_lacking_rows(table, recipe.by_view.values())
     words = [{"name": name, "words": missing_words} for name, missing_words in _words(recipe, training_table).items()]
-    for name, (i, reason) in refused(table, recipe, words).items():
+    for name, (i, reason) in refused_cells(table, recipe, words).items():
         raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {reason}.")
     rows, truth = _truth(recipe, table, y)
     check_part("the test file", y, truth, recipe.task, measured.measure, "give a file with other rows")

@@ -17,7 +17,7 @@ from multikernel.app.tables.table import read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.advice import given_away
 from multikernel.app.web.learning.by_target import Answers, by_target
-from multikernel.app.web.learning.comparison import compare_methods, single_kernel, trivial
+from multikernel.app.web.learning.comparison import compare_methods, constant_prediction, single_kernel
 from multikernel.app.web.learning.dependence import default_output_index
 from multikernel.app.web.learning.division import Division, layout_of
 from multikernel.app.web.learning.errors import HeldOutRows, RowNames, held_out_file
@@ -29,7 +29,7 @@ from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.quality import quality
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import TrainingSamples, check_distinguished, name_without_view, words_of
-from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, scales_of, typical, weights_of
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, scales_of, typical_cells, weights_of
 from multikernel.app.web.learning.worth import worth_of_views
 from multikernel.files import write_whole
 from multikernel.typing import Array
@@ -94,7 +94,7 @@ def execute_run(stored: Mapping[str, Any], table: Path, folder: Path, report: Re
             "without": lacking_counts,
         }
     result |= {
-        "typical": typical(X, recipe, words),
+        "typical": typical_cells(X, recipe, words),
         "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str"),
     }
     write_whole(folder / "result.json", json.dumps(result).encode())
@@ -124,7 +124,9 @@ def _findings_of_method(
         progress = (layout.count + k * _BASELINE) / total
         report("A single tuned kernel, to compare with", progress, layout.name(k).lower())
         single_results.append(single_kernel(recipe, training_rows, test_rows))
-    constant_results = [trivial(recipe, training_rows, test_rows) for training_rows, test_rows in division.parts()]
+    constant_results = [
+        constant_prediction(recipe, training_rows, test_rows) for training_rows, test_rows in division.parts()
+    ]
     model, model_input = estimator_of(recipe, all_rows.X, all_rows.y, all_rows.groups)
     with fitting(report, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
         model.fit(model_input, all_rows.y, **all_rows.inner_groups)
@@ -151,7 +153,7 @@ def _findings_of_method(
         "freedom": freedom_of(final_model),
         "certificate": proof_of(final_model),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
-        "explanation": _explained(final_model),
+        "explanation": _explanation(final_model),
         "held_out": sum(len(rows.y) for rows in test_rows_of_parts[: layout.first_round]),
         **_refits(
             recipe, division, [result.model for result in fold_results], scores, [row["name"] for row in importance]
@@ -209,7 +211,7 @@ def _metadata(recipe: Recipe, words: Mapping[str, list[str]], ranges: TrainingRa
     return metadata
 
 
-def _explained(model: Any) -> dict[str, Any] | None:
+def _explanation(model: Any) -> dict[str, Any] | None:
     explanation = getattr(model, "explanation_", None)
     if explanation is None:
         return None

@@ -15,7 +15,7 @@ from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.families import estimator_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_model_input, scores
+from multikernel.app.web.learning.samples import as_model_input, class_scores
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
@@ -67,7 +67,7 @@ def held_out(recipe: Recipe, training_rows: KnownRows, test_rows: KnownRows, col
         kind = ""
         values = None
         if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
-            kind, values = scores(model, test_input)
+            kind, values = class_scores(model, test_input)
         predicted = np.asarray(model.predict(test_input))
         measure = measure_of(recipe.task, recipe.measured.measure)
         score = measure.of(test_rows.y, predicted, values, getattr(model, "classes_", np.empty(0)))

@@ -32,7 +32,7 @@ from sklearn.metrics import (
     root_mean_squared_error,
 )
 
-from multikernel.app.web.learning.samples import scores
+from multikernel.app.web.learning.samples import class_scores
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
@@ -193,7 +193,7 @@ def scorer_of(measure: Measure) -> Any:
         classes = getattr(model, "classes_", np.empty(0))
         values = None
         if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
-            values = scores(model, X)[1]
+            values = class_scores(model, X)[1]
         return measure.sign * measure.of(truth, np.asarray(model.predict(X)), values, classes)
 
     return scored

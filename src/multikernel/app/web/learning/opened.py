@@ -23,7 +23,7 @@ from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.predicting import LearnedModel, TablePredictions, named_answers, predictions, tests_of
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import scores
+from multikernel.app.web.learning.samples import class_scores
 from multikernel.datasets import Task
 from multikernel.persistence import read
 from multikernel.streams import predict as predict_chunks
@@ -151,7 +151,7 @@ class OpenedModel:
         """The predictions, with the scores of classes."""
         answers: dict[str, Any] = dict(named_answers(predicted, self.targets))
         if self.task == "classification":
-            word, values = scores(self.model, X)
+            word, values = class_scores(self.model, X)
             answers |= {f"{word} {c}": values[:, k].tolist() for k, c in enumerate(self.model.classes_.tolist())}
         return answers
 

@@ -20,8 +20,8 @@ from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import CsvTable
 from multikernel.app.tables.training_ranges import TrainingRanges
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_model_input, frame, refused, scores
-from multikernel.app.web.learning.summary import in_short
+from multikernel.app.web.learning.samples import as_model_input, class_scores, frame, refused_cells
+from multikernel.app.web.learning.summary import short_kernel_names
 from multikernel.datasets import Column, Task
 from multikernel.persistence import read
 from multikernel.streams import harmless
@@ -134,7 +134,7 @@ def predictions(
     recipe = learned.recipe
     available_recipe = _recipe_of_available_views(learned.needed, table)
     table.check_has(list(available_recipe.columns))
-    for name, (i, sentence) in refused(table, available_recipe, learned.typical).items():
+    for name, (i, sentence) in refused_cells(table, available_recipe, learned.typical).items():
         raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {sentence}.")
     cells = frame(table, available_recipe)
     X = as_model_input(model, cells, recipe)
@@ -146,7 +146,7 @@ def predictions(
     with collected_warnings() as messages:
         predicted = model.predict(X)
         if is_classifier(model):
-            word, values = scores(model, X)
+            word, values = class_scores(model, X)
         else:
             word, values = ("", np.empty(0))
     if threshold is not None and word == "probability" and len(model.classes_) == 2:
@@ -249,7 +249,7 @@ def as_csv(predicted: pd.DataFrame) -> str:
     return pd.DataFrame(safe).to_csv(index=False, lineterminator="\n")
 
 
-def explained(learned: LearnedModel, table: CsvTable, target: int = 0) -> dict[str, Any]:
+def explain(learned: LearnedModel, table: CsvTable, target: int = 0) -> dict[str, Any]:
     """The answer for the single row of a table, with its explanation.
 
     Parameters
@@ -266,11 +266,11 @@ def explained(learned: LearnedModel, table: CsvTable, target: int = 0) -> dict[s
     and the warnings of the model about the row (messages)
     """
     with collected_warnings() as messages:
-        answer = _explained(learned, table, target)
+        answer = _explain(learned, table, target)
     return answer | {"messages": _warnings_of(learned, table, messages)}
 
 
-def _explained(learned: LearnedModel, table: CsvTable, target: int) -> dict[str, Any]:
+def _explain(learned: LearnedModel, table: CsvTable, target: int) -> dict[str, Any]:
     model = learned.model
     recipe = learned.recipe
     cells = frame(table, recipe)
@@ -286,7 +286,7 @@ def _explained(learned: LearnedModel, table: CsvTable, target: int) -> dict[str,
     answer_name = "prediction"
     if is_classifier(model):
         classes = len(model.classes_)
-        word, values = scores(model, X)
+        word, values = class_scores(model, X)
         output_index = int(np.flatnonzero(model.classes_ == prediction)[0])
         chances = [(str(label), float(v)) for label, v in zip(model.classes_, values[0], strict=True)]
         if len(chances) > _CHANCES:
@@ -319,7 +319,7 @@ def _effects(learned: LearnedModel, table: CsvTable, output_index: int) -> list[
         cells[name][k + 1] = usual[name]
     X = as_model_input(model, frame(table_of("the sample", cells), recipe), recipe)
     if is_classifier(model):
-        values = scores(model, X)[1][:, output_index]
+        values = class_scores(model, X)[1][:, output_index]
     else:
         values = np.asarray(model.predict(X), dtype=float)
         if values.ndim > 1:
@@ -360,5 +360,7 @@ def _contributions(model: Any, X: Any, output_index: int) -> list[tuple[str, flo
             sign = -1.0
         else:
             sign = 1.0
-        named_terms = [(name, sign * float(v)) for name, v in zip(in_short(model.kernel_names_), values, strict=True)]
+        named_terms = [
+            (name, sign * float(v)) for name, v in zip(short_kernel_names(model.kernel_names_), values, strict=True)
+        ]
     return sorted((pair for pair in named_terms if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))

@@ -30,14 +30,14 @@ LARGEST = 1e100  # the largest absolute value of a target, whose errors are squa
 def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
     """The samples of a table; ValueError where a column is missing."""
     table.check_has(list(recipe.columns))
-    return pd.DataFrame({name: values(table.columns[name], kind) for name, kind in recipe.columns.items()})
+    return pd.DataFrame({name: cell_values(table.columns[name], kind) for name, kind in recipe.columns.items()})
 
 
-def values(column: Column, kind: Kind) -> Any:
+def cell_values(column: Column, kind: Kind) -> Any:
     """The cells of a column: numbers, a categorical, or strings with None where a cell is missing.
 
-    A word in a column of numbers counts as missing; ``refused`` returns the words that did not occur in training. Dates
-    stay strings, which the kernels read.
+    A word in a column of numbers counts as missing; ``refused_cells`` returns the words that did not occur in training.
+    Dates stay strings, which the kernels read.
     """
     if kind == "number":
         return np.array([_number(cell) for cell in column.cells])
@@ -52,14 +52,14 @@ def as_strings(column: Column) -> Array:
     return np.array([None if is_missing(cell) else cell for cell in column.cells], dtype=object)
 
 
-def unread(column: Column, kind: Kind) -> list[int]:
+def unreadable_cells(column: Column, kind: Kind) -> list[int]:
     """The positions of the known cells that cannot be read as numbers or dates, where the column is of this kind."""
     if kind not in ("number", "date"):
         return []
     cells = as_strings(column)
     places = np.flatnonzero(cells != None)  # noqa: E711
     if kind == "number":
-        read = values(column, kind)[places]
+        read = cell_values(column, kind)[places]
     else:
         read = parsed(cells[places], likely_order(cells[places]))
     return [int(i) for i in places[np.isnan(read)]]
@@ -69,12 +69,13 @@ def words_of(table: CsvTable, recipe: Recipe) -> dict[str, list[str]]:
     """For each column of numbers or dates its words, which count as missing; without columns that have none."""
     columns = {name: table.columns[name] for name in recipe.columns}
     missing_words = {
-        name: {column.cells[i] for i in unread(column, recipe.columns[name])} for name, column in columns.items()
+        name: {column.cells[i] for i in unreadable_cells(column, recipe.columns[name])}
+        for name, column in columns.items()
     }
     return {name: sorted(cells) for name, cells in missing_words.items() if cells}
 
 
-def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
+def refused_cells(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
     """For each column with an unreadable cell that did not occur in training: its position, and a sentence about it.
 
     Parameters
@@ -92,7 +93,7 @@ def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]
             continue
         column = table.columns[name]
         kind = recipe.columns[name]
-        unread_cells = [i for i in unread(column, kind) if column.cells[i] not in words]
+        unread_cells = [i for i in unreadable_cells(column, kind) if column.cells[i] not in words]
         if unread_cells:
             sentence = (
                 f"{column.cells[unread_cells[0]]!r} is not a {kind}, and the model learned {kind}s from this column"
@@ -218,7 +219,7 @@ def without_lacking_rows(table: CsvTable, views: Iterable[Sequence[str]]) -> Csv
     """
     lacking_rows: set[int] = set()
     for names in views:
-        lacking_rows |= set(lacking(table, names))
+        lacking_rows |= set(lacking_samples(table, names))
     complete_rows = [i for i in range(table.n) if i not in lacking_rows]
     if not complete_rows:
         raise ValueError("Each sample lacks a view; keep samples that lack one, or match the files by another column.")
@@ -281,7 +282,7 @@ class TrainingSamples:
         return np.sort(order[:count])
 
 
-def lacking(table: CsvTable, names: Iterable[str]) -> list[int]:
+def lacking_samples(table: CsvTable, names: Iterable[str]) -> list[int]:
     """The indices of the samples whose cells are missing in all of these columns."""
     rows: Iterable[int] = range(table.n)
     for name in names:
@@ -313,7 +314,7 @@ def as_model_input(model: Any, X: pd.DataFrame, recipe: Recipe) -> Any:
     return as_estimator_input(X, recipe)
 
 
-def scores(model: Any, X: Any) -> tuple[str, Array]:
+def class_scores(model: Any, X: Any) -> tuple[str, Array]:
     """The kind of the values, and the values: probabilities where the model has them, else decision values.
 
     They have a column for each class.
@@ -326,7 +327,7 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
     return "decision", decision
 
 
-def is_of(kernel: str, view: str) -> bool:
+def belongs_to_view(kernel: str, view: str) -> bool:
     """Whether a kernel belongs to a view, by its name: "view: kernel", or "view" for the only kernel of a view."""
     return kernel == view or kernel.startswith(f"{view}: ")
 

@@ -14,7 +14,7 @@ from multikernel.app.jobs.criteria import profiles_of, slopes_along
 from multikernel.app.web.learning.held_out import spread
 from multikernel.app.web.learning.measures import measure_of
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import is_of
+from multikernel.app.web.learning.samples import belongs_to_view
 from multikernel.diagnostics import positive_weights
 from multikernel.paths import path
 from multikernel.typing import Array
@@ -29,7 +29,7 @@ _FORMS = (
 )
 
 
-def in_short(names: Iterable[object]) -> list[str]:
+def short_kernel_names(names: Iterable[object]) -> list[str]:
     """Kernel names in short form, with their view and number; the full names where two short names would be equal."""
     full = list(map(str, names))
     short = list(map(_short, full))
@@ -90,10 +90,10 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
 def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
     """The share of a view in the sum of the weights, and its standard deviation over the folds."""
     total = sum(row["weight"] for row in rows) or 1.0
-    view_weight = sum(row["weight"] for row in rows if is_of(row["name"], view))
+    view_weight = sum(row["weight"] for row in rows if belongs_to_view(row["name"], view))
     shares = []
     for fold in folds:
-        fold_weight = sum(value for name, value in fold.items() if is_of(name, view))
+        fold_weight = sum(value for name, value in fold.items() if belongs_to_view(name, view))
         shares.append(fold_weight / (sum(fold.values()) or 1.0))
     return {"name": view, "part": view_weight / total, "spread": spread(shares)}
 
@@ -111,7 +111,7 @@ def _weights(model: Any, automatic: bool, targets: Sequence[str]) -> dict[str, d
         problems = [""]
     return {
         name: dict(zip(problems, column.tolist(), strict=True))
-        for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
+        for name, column in zip(short_kernel_names(model.kernel_names_), values.T, strict=True)
     }
 
 
@@ -130,8 +130,8 @@ def scales_of(model: Any, folds: Sequence[Any], names: Sequence[str]) -> list[di
     """
     if not hasattr(model, "relative_scales_"):
         return None
-    shares = _parts_of_scales(model)
-    fold_shares = np.array([_parts_of_scales(fold) for fold in folds])
+    shares = _scale_shares(model)
+    fold_shares = np.array([_scale_shares(fold) for fold in folds])
     rows = [
         {"name": name, "part": share, "spread": spread(column.tolist())}
         for name, share, column in zip(names, shares.tolist(), fold_shares.T, strict=True)
@@ -139,7 +139,7 @@ def scales_of(model: Any, folds: Sequence[Any], names: Sequence[str]) -> list[di
     return sorted(rows, key=lambda row: -row["part"])
 
 
-def _parts_of_scales(model: Any) -> Array:
+def _scale_shares(model: Any) -> Array:
     scales = np.atleast_2d(model.relative_scales_)
     total = model.weights_[: len(scales)] @ scales
     return np.asarray(total / (total.sum() or 1.0))
@@ -215,7 +215,7 @@ def proof_of(model: Any) -> dict[str, Any]:
     return {**asdict(certificate), "said": proof, "reached": bool(getattr(model, "converged_", True))}
 
 
-def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+def typical_cells(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:
     """The facts about each column that a form for one sample needs.
 
     Parameters

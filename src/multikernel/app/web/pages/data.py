@@ -74,7 +74,7 @@ def files_of(form: FormData) -> list[UploadFile]:
     return [file for file in form.getlist("files") if isinstance(file, UploadFile) and (file.filename or file.size)]
 
 
-def known(site: Site, request: Request, form: FormData) -> Response:
+def load_named(site: Site, request: Request, form: FormData) -> Response:
     """Add an included data set, or one of the directory of data."""
     name = text_of(form, "name")
     if name not in BUNDLED and name not in sets_of_directory(site.settings)[0]:
@@ -97,10 +97,10 @@ def _add_dataset(site: Site, load: Callable[[Path], LoadedTable]) -> Response:
 
 def look(site: Site, request: Request) -> Response:
     """The page of a data set."""
-    return shown(site, request, site.dataset(request))
+    return dataset_page(site, request, site.dataset(request))
 
 
-def shown(site: Site, request: Request, data: DataSet, refused: str = "") -> Response:
+def dataset_page(site: Site, request: Request, data: DataSet, refused: str = "") -> Response:
     """The page of a data set.
 
     Parameters
@@ -175,12 +175,12 @@ def _about_target(site: Site, data: DataSet, choice: DataChoice) -> dict[str, An
 
 def choose(site: Site, request: Request, form: FormData) -> Response:
     """Store the choices of the page: target, types, columns."""
-    data = keep(site, site.dataset(request), form)
-    with_test(site, data, form)
+    data = store_choice(site, site.dataset(request), form)
+    store_test(site, data, form)
     return site.go(f"/data/{data.id}")
 
 
-def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
+def store_choice(site: Site, data: DataSet, form: FormData) -> DataSet:
     """Store the choices of a form; forms refer to columns by their positions, as names may contain anything."""
     from multikernel.app.web.choices import DataChoice
     from multikernel.app.web.learning.recipe import KINDS, MISSING
@@ -222,7 +222,7 @@ def _others(form: FormData, choice: DataChoice) -> list[str]:
     return [about.name for k, about in enumerate(choice.columns) if f"other-{k}" in form]
 
 
-def with_test(site: Site, data: DataSet, form: FormData) -> DataSet:
+def store_test(site: Site, data: DataSet, form: FormData) -> DataSet:
     """Store the test file of a form, if there is one; ValueError where it cannot be read.
 
     Parameters

@@ -58,7 +58,7 @@ def columns(site: Site, request: Request) -> Response:
     chosen = _chosen_columns(request, names, result, run.recipe["columns"])
     output_index = _output_index(request, run, result)
     dependences = _dependences(run, table, chosen, output_index)
-    drawn = drawn_columns(dependences, _answer_name(run, result, output_index), _refits(result, output_index))
+    drawn = dependence_charts(dependences, _answer_name(run, result, output_index), _refits(result, output_index))
     query = {"column": [names.index(name) for name in chosen], "class": max(output_index, 0)}
     address = site.url(f"/runs/{run.id}/columns.svg")
     return site.page(
@@ -90,13 +90,15 @@ def columns_file(site: Site, request: Request) -> Response:
     output_index = _output_index(request, run, result)
     chosen_numbers = numbers_of(request, "one", len(names))
     answer_name = _answer_name(run, result, output_index)
-    drawn = drawn_columns(_dependences(run, table, chosen, output_index), answer_name, _refits(result, output_index))
+    drawn = dependence_charts(
+        _dependences(run, table, chosen, output_index), answer_name, _refits(result, output_index)
+    )
     if not chosen_numbers or names[chosen_numbers[0]] not in drawn:
         raise HTTPException(404, "There is no such chart.")
     return svg_file(drawn[names[chosen_numbers[0]]], "column")
 
 
-def usual_columns(run: StoredRun, table: Path, result: dict[str, Any]) -> dict[str, Markup]:
+def default_charts(run: StoredRun, table: Path, result: dict[str, Any]) -> dict[str, Markup]:
     """The charts of the columns that are shown by default.
 
     Parameters
@@ -109,7 +111,7 @@ def usual_columns(run: StoredRun, table: Path, result: dict[str, Any]) -> dict[s
 
     output_index = default_output_index(len(result["classes"]), len(run.targets))
     chosen = _most_important_columns(result, run.recipe["columns"])
-    return drawn_columns(
+    return dependence_charts(
         _dependences(run, table, chosen, output_index),
         _answer_name(run, result, output_index),
         _refits(result, output_index),
@@ -123,7 +125,7 @@ def _refits(result: dict[str, Any], output_index: int) -> dict[str, Any]:
     return columns
 
 
-def drawn_columns(
+def dependence_charts(
     dependences: dict[str, Dependence | None], answer_name: str, refits: dict[str, Any]
 ) -> dict[str, Markup]:
     """Charts of partial dependence by column, with the same axis of answers.
@@ -142,10 +144,10 @@ def drawn_columns(
     high = max([*ends_of_refits, *(max(curve.high + curve.mean) for curve in curves)])
     room = 0.05 * (high - low) or 0.1 * abs(high) or 0.1
     ends = (low - room, high + room)
-    return {curve.column: _drawn(curve, ends, answer_name, refits.get(curve.column)) for curve in curves}
+    return {curve.column: _dependence_chart(curve, ends, answer_name, refits.get(curve.column)) for curve in curves}
 
 
-def _drawn(curve: Dependence, ends: tuple[float, float], answer_name: str, refits: Any) -> Markup:
+def _dependence_chart(curve: Dependence, ends: tuple[float, float], answer_name: str, refits: Any) -> Markup:
     name = shortened(curve.column, _LETTERS)
     bands = (curve.low, curve.mean, curve.high)
     if curve.kind == "category":

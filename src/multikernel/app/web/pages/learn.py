@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.toml import settings_in
-from multikernel.app.web.pages.data import files_of, keep, shown, with_test
+from multikernel.app.web.pages.data import dataset_page, files_of, store_choice, store_test
 from multikernel.app.web.pages.measuring import is_measuring_form, layout, measuring_plan
 from multikernel.app.web.site import Site, predicts, text_of
 from multikernel.app.web.store import DataSet
@@ -31,13 +31,13 @@ _FIRST = {"classification": "L1MKLClassifier", "regression": "MultipleKernelRidg
 
 def start(site: Site, request: Request, form: FormData) -> Response:
     """Start a run from the page of a data set, or go on to the page of methods."""
-    data = keep(site, site.dataset(request), form)
+    data = store_choice(site, site.dataset(request), form)
     how = text_of(form, "how", "automatic")
     try:
-        data = with_test(site, data, form)
+        data = store_test(site, data, form)
         return _start_by_button(site, data, how)
     except ValueError as error:
-        return shown(site, request, data, str(error))
+        return dataset_page(site, request, data, str(error))
 
 
 def _start_by_button(site: Site, data: DataSet, how: str) -> Response:
@@ -78,7 +78,7 @@ def choose(site: Site, request: Request) -> Response:
     return _method_page(site, request, data, data.detail.get("choice", {}), {"method": method})
 
 
-def another(site: Site, request: Request, form: FormData) -> Response:
+def other_method(site: Site, request: Request, form: FormData) -> Response:
     """The form of another method, for the choices of the previous page."""
     data = site.dataset(request)
     return _method_page(site, request, data, _shown_choice(data, form), {"method": text_of(form, "method")})

@@ -116,8 +116,8 @@ def one(site: Site, request: Request, form: FormData) -> Response:
 def _page(
     site: Site, request: Request, run: StoredRun, result: Any, cells: dict[str, str], *, answer: bool, **values: Any
 ) -> Response:
-    from multikernel.app.web.learning.predicting import explained, table_of
-    from multikernel.app.web.learning.samples import refused
+    from multikernel.app.web.learning.predicting import explain, table_of
+    from multikernel.app.web.learning.samples import refused_cells
 
     explanation = None
     targets = run.targets
@@ -127,9 +127,9 @@ def _page(
     if answer:
         learned = _model(run)
         table = table_of("the sample", {k: [v] for k, v in cells.items()})
-        wrong = refused(table, learned.recipe, learned.typical)
+        wrong = refused_cells(table, learned.recipe, learned.typical)
     if answer and not wrong:
-        explanation = explained(learned, table, target_index)
+        explanation = explain(learned, table, target_index)
         for name, title, axis in (
             ("effects", "What each column does to this answer", f"added to the {explanation['what']}"),
             ("parts", "What each part of the model contributes", "part of the value"),

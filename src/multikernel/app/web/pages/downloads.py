@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
-from multikernel.app.web.pages.explore import kernel_chart, map_chart, usual_columns
+from multikernel.app.web.pages.explore import default_charts, kernel_chart, map_chart
 from multikernel.app.web.pages.result import charts
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site, static_text, svg_file
@@ -117,7 +117,7 @@ def _exploration_charts(site: Site, run: StoredRun, result: dict[str, Any]) -> d
         return {}
     drawings: dict[str, Any] = {}
     for name, drawn in (
-        ("columns", lambda: usual_columns(run, data.table, result)),
+        ("columns", lambda: default_charts(run, data.table, result)),
         ("map", lambda: map_chart(run, data.table, result)),
         ("kernels", lambda: kernel_chart(run, data.table)[0]),
     ):
