@@ -31,7 +31,7 @@ from multikernel import (
 from multikernel.inspection import plot_source_values, source_pairs
 from multikernel.inspection.source_fits import BankFits, SampleFits, Setting
 from multikernel.inspection.source_parts import ColumnParts, ViewParts, parts_of
-from multikernel.inspection.worth import _orders
+from multikernel.inspection.worth import _permutations
 
 QUICK = AverageMKLRegressor(kernels.Linear(), alpha=0.1)
 WHOLE = [np.array([0]), np.array([1]), np.array([2])]
@@ -132,14 +132,14 @@ def test_kernels_of_a_bank_are_fits_to_some_of_the_sources(samples, form):
 def test_samples_change_places_within_folds_and_groups_as_a_whole():
     rng = np.random.RandomState(0)
     folds = list(KFold(3, shuffle=True, random_state=0).split(np.empty(24)))
-    for order in _orders(folds, 24, None, 5, rng):
+    for order in _permutations(folds, 24, None, 5, rng):
         assert sorted(order) == list(range(24))
         assert any(order != np.arange(24))
         for _, test in folds:
             assert set(order[test]) == set(test)
     groups = np.repeat(np.arange(8), [1, 2, 3, 4, 4, 3, 4, 3])
     folds = [(np.flatnonzero(groups % 2 != k), np.flatnonzero(groups % 2 == k)) for k in (0, 1)]
-    for order in _orders(folds, 24, groups, 5, rng):
+    for order in _permutations(folds, 24, groups, 5, rng):
         assert (groups[order] % 2 == groups % 2).all()
         for group in range(8):
             assert len(set(groups[order][groups == group])) == 1

@@ -52,7 +52,7 @@ class Feature:
 
 
 def encode(features: Sequence[Feature], columns: Sequence[Column]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """The matrix of all columns, each encoded by its feature, and the names of the columns of the matrix."""
+    """The matrix of all columns, each encoded by its entry of ``features``, and the names of the matrix's columns."""
     blocks = [feature.encode(column) for feature, column in zip(features, columns, strict=True)]
     return np.hstack(blocks), tuple(name for feature in features for name in feature.names)
 

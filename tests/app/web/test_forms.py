@@ -62,7 +62,7 @@ def test_every_family_asks_for_what_its_function_takes() -> None:
         "slopes": set(),
         "rls2": set(),
     }
-    assert "by default up to 100 columns" in asked["types"]["single"].form
+    assert "by default this is so up to 100 columns" in asked["types"]["single"].form
     for word, fields in asked.items():
         assert family_parameters(word, {}) == family_parameters(word, {f.name: f.value for f in fields.values()}) == {}
 
