@@ -127,6 +127,7 @@ def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch,
     assert model.candidates_[-2]["error"] > 0.2  # 0.01 is that of a machine that knows the groups
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_what_is_said_of_samples_with_equal_cells_is_true(monkeypatch):
     monkeypatch.setattr(many_samples, "_needed_candidates", lambda posed, scores, parted: np.array([len(scores) - 1]))

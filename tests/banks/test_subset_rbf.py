@@ -164,6 +164,7 @@ print(work(family, X), tracemalloc.get_traced_memory()[1])
 """
 
 
+@pytest.mark.study
 def test_a_million_kernels_take_a_few_numbers_each() -> None:
     done = subprocess.run([sys.executable, "-c", MILLION], capture_output=True, text=True, check=True)
     m, peak = map(int, done.stdout.split())

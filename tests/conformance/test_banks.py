@@ -25,7 +25,7 @@ def between(name: str, A: Array, B: Array, rows: Any = slice(None), columns: Any
     return BANKS[name].truth.matrices(A[rows], B[columns])
 
 
-@pytest.mark.parametrize("name", one_in(2, BANKS))
+@pytest.mark.parametrize("name", one_in(3, BANKS))
 def test_bank_computes_what_its_matrices_say(name: str) -> None:
     case, (X, new) = BANKS[name], samples()
     check_bank(

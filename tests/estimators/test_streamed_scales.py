@@ -170,6 +170,7 @@ LearnedScalesRegressor(approximation="nystroem", rank=80, penalty=3.0).fit(sourc
 """
 
 
+@pytest.mark.study
 def test_a_fit_that_was_killed_goes_on(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, y, _ = regression()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from sklearn.base import is_regressor
 
+from cases import one_in
 from multikernel import (
     AlignmentMKLRegressor,
     AverageMKLRegressor,
@@ -115,7 +116,13 @@ OF_TARGETS: dict[str, Make] = {
 
 
 def named(table: dict[str, Make]) -> Any:
-    return pytest.mark.parametrize("make", table.values(), ids=table)
+    return pytest.mark.parametrize(
+        "make",
+        [
+            pytest.param(*case.values, id=name, marks=case.marks)
+            for name, case in zip(table, one_in(2, table.values()), strict=True)
+        ],
+    )
 
 
 def fitted(model: Any, kernel: Any, unit: float = 1.0) -> Any:

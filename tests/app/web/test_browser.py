@@ -249,6 +249,7 @@ def test_the_other_pages_have_no_serious_faults_and_fit_a_phone(page: Any) -> No
     assert not faults
 
 
+@pytest.mark.study
 def test_long_lists_comparisons_and_refusals_have_no_serious_faults(chromium: Any, tmp_path: Path) -> None:
     store = Store(Settings(tmp_path))
     recipe = {"data": "d", "target": "y", "method": "AverageMKLRegressor", "columns": {"a": "number"}, "parameters": {}}
@@ -389,6 +390,7 @@ def test_the_back_button_shows_forms_and_their_answers_again_as_they_were(page: 
     assert page.locator("#k0-linear").is_checked()
 
 
+@pytest.mark.study
 def test_arrow_keys_on_a_list_change_nothing_else(page: Any) -> None:
     page.goto("/")
     page.locator("input[type=file]").first.set_input_files(
@@ -419,6 +421,7 @@ def test_arrow_keys_on_a_list_change_nothing_else(page: Any) -> None:
     assert faults_of(page) == []
 
 
+@pytest.mark.study
 def test_a_run_page_says_that_the_server_does_not_answer_and_goes_on_when_it_is_back(
     chromium: Any, tmp_path: Path
 ) -> None:
