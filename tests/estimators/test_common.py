@@ -89,6 +89,11 @@ ROUGH = {  # which predict alike within their tolerance, where scikit-learn asks
 }
 
 
+def called(check: partial) -> tuple[str, str]:
+    """The check, whatever estimator it is for."""
+    return check.func.__name__, str(check.keywords)
+
+
 def repeats(check: partial) -> bool:
     """Whether another check asks nearly the same: sparse arrays, and read-only samples in single precision."""
     read_only = check.keywords == {"readonly_memmap": True}
@@ -111,13 +116,16 @@ def all_checks(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
 def divided(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
     """All checks of the estimators: a seventh, and all of ``THOROUGH``, with every change, the others with the studies.
 
-    The number of checks of an estimator is no multiple of seven, so every check meets a seventh of the estimators.
+    Every check meets an estimator with every change: the first one, if it is in no other's seventh.
     """
     made = all_checks(estimators)
     names, cases = made.args
+    kept = [estimator in THOROUGH or number % 7 == 0 for number, (estimator, _) in enumerate(cases)]
+    met = {called(check) for (_, check), keep in zip(cases, kept, strict=True) if keep}
     params = []
-    for number, (estimator, check) in enumerate(cases):
-        every_change = (estimator in THOROUGH or number % 7 == 0) and not repeats(check)
+    for (estimator, check), keep in zip(cases, kept, strict=True):
+        every_change = (keep or called(check) not in met) and not repeats(check)
+        met.add(called(check))
         params.append(pytest.param(estimator, check, marks=[] if every_change else [pytest.mark.study]))
     return pytest.mark.parametrize(names, params, **made.kwargs)
 
