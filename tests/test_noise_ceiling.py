@@ -56,7 +56,8 @@ def test_normalised_r2_is_the_signal_power_explained():
 def test_one_target_and_constant_ones():
     assert noise_ceiling(REPEATS[:, :, 150]) == noise_ceiling(REPEATS)[150]
     assert explainable_variance(np.full((3, 9), 0.1)) == 0.0
-    assert noise_ceiling(np.full((3, 9), 0.1)) == 0.0
+    for value in (0.1, 0.945, 1.7e308):
+        assert noise_ceiling(np.full((2, 3), value)) == noise_ceiling(np.full((3, 9), value)) == 0.0
     same = np.tile(RNG.normal(size=9), (3, 1))
     assert noise_ceiling(same) == pytest.approx(1.0)
 

@@ -174,7 +174,9 @@ def _powers(repeats: Any, name: str) -> tuple[Array, Array, Array]:
         block = np.ldexp(block, -np.frexp(np.abs(block).max(axis=(0, 1)))[1])  # to [-1, 1], without rounding
         single[columns] = block.var(axis=1, ddof=1).mean(axis=0)
         of_mean[columns] = block.mean(axis=0).var(axis=0, ddof=1)
-        single[columns][np.ptp(block, axis=1).max(axis=0) == 0] = 0.0
+        constant = np.ptp(block, axis=1).max(axis=0) == 0
+        single[columns][constant] = 0.0
+        of_mean[columns][constant] = 0.0  # rounding of the mean may leave some
     return single, of_mean, (R * of_mean - single) / (R - 1)
 
 

@@ -45,15 +45,20 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
         D = _dense_squares(X, reference)
         if D is not None:
             return D
-    return euclidean_distances(X, Z, squared=True)  # sparse, in single precision, or with cells that it refuses
+    return euclidean_distances(X, Z, squared=True)  # sparse, in single precision, or samples that it refuses
 
 
 def _dense_squares(X: Array, Z: Array) -> Array | None:
     """Squared distances of several columns, without the checks of scikit-learn, which take longer for a few samples.
 
-    None where a cell is not finite, or a squared distance, which is at most 2 (|x|^2 + |z|^2), may not be.
+    None where the columns do not match, a cell is not finite, or a squared distance, which is at most
+    2 (|x|^2 + |z|^2), may not be.
     """
+    if X.shape[1] != Z.shape[1] or X.shape[1] == 0:
+        return None
     same = Z is X
+    X = np.asarray(X)  # without a mask, and in memory
+    Z = X if same else np.asarray(Z)
     with np.errstate(over="ignore", invalid="ignore"):
         mean = far_middle(Z)
         if mean is not None:
