@@ -135,10 +135,9 @@ def fit(
         from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), settings, seed, proba, types)
-        table_options = TableOptions(
-            OtherFiles(views, key, missing.value), sheet, leave_out, groups, time, target=target
-        )
-        check_new(out, force=force, inputs=table_options.other_files.paths(data))
+        other_files = OtherFiles(views, key, missing.value)
+        table_options = TableOptions(other_files, sheet, leave_out, groups, time, target=target)
+        check_new(out, force=force, inputs=other_files.paths(data))
         check_config(save_config_to, force=force)
         approximation_options = {"approximation": approximation, "rank": rank}
         request = replace(
