@@ -25,6 +25,7 @@ from multikernel._typing import Array
 from multikernel.banks.thin_root import ThinRoot
 from multikernel.banks.threads import over_rows, over_tiles
 from multikernel.numerics.cholesky import factor_of, factorise, solved
+from multikernel.tuning import ROW_TILE, TILE_VALUES
 
 _HIDDEN = 4.0  # times unit roundoff and largest entry: a bound of what rounding of the entries adds to a form
 
@@ -54,6 +55,10 @@ class Gram(ABC):
     @abstractmethod
     def multiply(self, V: Array) -> Array:
         """K V for V of shape (c,) or (c, t)."""
+
+    def multiply_sparse(self, v: Array) -> Array:
+        """K v of a square Gram for v of shape (n,), where a stored matrix is read only in the rows of its nonzeros."""
+        return self.multiply(v)
 
     @abstractmethod
     def rows(self, index: Any) -> Array:
@@ -172,6 +177,17 @@ class DenseGram(Gram):
             over_rows(lambda r: _dense.multiply(self.K, v, sums, r.start, r.stop), len(sums), 64)
             return sums
         return product(self.K, V)
+
+    def multiply_sparse(self, v: Array) -> Array:
+        from multikernel.banks import _dense
+
+        nonzero = np.flatnonzero(v)
+        values = v[nonzero].astype(np.float64)
+        n = len(self.K)
+        columns = ROW_TILE if n * len(nonzero) > TILE_VALUES else n  # a smaller product is not worth several threads
+        sums = np.empty(n)
+        over_rows(lambda c: _dense.combine_rows(self.K, nonzero, values, sums, c.start, c.stop), n, columns)
+        return sums
 
     def rows(self, index: Any) -> Array:
         return self.K[index]

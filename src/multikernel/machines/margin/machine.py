@@ -21,6 +21,7 @@ squared hinge loss. A matrix that is not stored is used on a working set of samp
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Self
 
 import numpy as np
@@ -78,22 +79,26 @@ class MarginMachine(Machine):
         check_signs(y)
         if warm is not None and np.shape(warm) != y.shape:
             warm = None
-        means = balanced(np.ones(len(y)), y)
+        hulls = _Hulls(gram, y, self.lam, self.tol)
+        if warm is None or self.lam == 1.0:
+            start = balanced(np.ones(len(y)), y)
+        else:
+            start = balanced(np.maximum(warm, 0.0), y)
         if self.lam == 1.0:
-            return self._solution(gram, y, means)
+            return hulls.at(start).solution
         if gram.root is not None:
-            return self._on_features(gram, y, warm)
+            return self._on_features(hulls, start)
         if not gram.stored:
-            return self._on_working_samples(gram, y, warm)
-        solution = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
-        if len(y) <= _SMALL or self._ridge(gram) >= _EASY * float(gram.diagonal().mean()):
+            return self._on_working_samples(hulls, None if warm is None else start)
+        point = hulls.at(start)
+        if len(y) <= _SMALL or hulls.ridge >= _EASY * float(gram.diagonal().mean()):
             # a problem that needs more steps is solved by Newton steps, too
-            solution = self._pairwise(gram, y, solution, min(20 * len(y), self.max_iter))
-        if self._goes_on(solution):
-            solution = self._newton(gram, y, solution, cold=warm is None)
-        if self._goes_on(solution):
-            solution = self._pairwise(gram, y, solution, self.max_iter)
-        return solution
+            point = self._pairwise(hulls, point, min(20 * len(y), self.max_iter))
+        if self._goes_on(point.solution):
+            point = self._newton(hulls, point, cold=warm is None)
+        if self._goes_on(point.solution):
+            point = self._pairwise(hulls, point, self.max_iter)
+        return point.solution
 
     def _goes_on(self, solution: DualSolution) -> bool:
         return not solution.converged and solution.n_iter < self.max_iter and not out_of_time(len(solution.coef))
@@ -101,9 +106,9 @@ class MarginMachine(Machine):
     def with_tolerance(self, tol: float) -> Self:
         return replace(self, tol=tol)
 
-    def _on_working_samples(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
+    def _on_working_samples(self, hulls: _Hulls, start: Array | None) -> DualSolution:
         """Solve without the samples of zero weight whose gradient is above the minimum of their class."""
-        spread = self._spread(gram)
+        y = hulls.y
 
         def inner(gram_of_rows: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> tuple[Array, int]:
             solution_of_rows = replace(self, tol=tol, max_iter=steps).solve(gram_of_rows, y[rows], part_of(g, rows))
@@ -112,107 +117,120 @@ class MarginMachine(Machine):
             return weights, solution_of_rows.n_iter
 
         def certify(rows: Array, g: Array) -> Certified:
-            solution, q = self._certified(gram, y, g, spread)
+            point = hulls.at(g)
             below = np.empty(len(y))
             for members in (y > 0, y < 0):
-                below[members] = q[rows[members[rows]]].min() - q[members]
-            return Certified(solution, below - TOLERATED * self.tol * max(-solution.value, FLOOR * spread))
+                below[members] = point.gradient[rows[members[rows]]].min() - point.gradient[members]
+            tolerated = TOLERATED * self.tol * max(-point.solution.value, FLOOR * hulls.spread)
+            return Certified(point.solution, below - tolerated)
 
-        start = None if warm is None else balanced(np.maximum(warm, 0.0), y)
-        return on_working_samples(gram, first_samples(y, start), start, inner, certify, self.tol, self.max_iter)
+        return on_working_samples(hulls.gram, first_samples(y, start), start, inner, certify, self.tol, self.max_iter)
 
-    def _on_features(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
+    def _on_features(self, hulls: _Hulls, start: Array) -> DualSolution:
         """Solve the support vector machine with squared hinge loss instead, which needs no row of the matrix."""
-        ridge = self._ridge(gram)
-        start = self._solution(gram, y, balanced(np.ones(len(y)) if warm is None else np.maximum(warm, 0.0), y))
-        if start.converged or not ridge > 0.0:
-            return start
-        machine = SquaredHingeMachine(C=1.0 / ridge, tol=self.tol, max_iter=self.max_iter)
-        hinge_solution = machine.solve(gram, y)
-        proposal = self._solution(gram, y, balanced(hinge_solution.warm, y), hinge_solution.n_iter)
-        if proposal.value >= start.value:
+        solution = hulls.at(start).solution
+        if solution.converged or not hulls.ridge > 0.0:
+            return solution
+        machine = SquaredHingeMachine(C=1.0 / hulls.ridge, tol=self.tol, max_iter=self.max_iter)
+        hinge_solution = machine.solve(hulls.gram, hulls.y)
+        proposal = hulls.at(balanced(hinge_solution.warm, hulls.y), hinge_solution.n_iter).solution
+        if proposal.value >= solution.value:
             return proposal
-        return start
+        return solution
 
-    def _ridge(self, gram: Gram) -> float:
-        """The ridge that is added to the matrix in the problem with squared hinge losses.
-
-        It is small instead of 0 at lam = 0 or in extreme units, because without it the minimiser need not be unique.
-        """
-        return max(self.lam / (1.0 - self.lam), SINGULAR * float(gram.diagonal().mean()))
-
-    def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
+    def _newton(self, hulls: _Hulls, start: _Point, cold: bool) -> _Point:
         """The proposal of Newton's method, or the start where this is better."""
-        scale = float(gram.diagonal().mean())
-        ridge = self._ridge(gram)
+        scale = float(hulls.gram.diagonal().mean())
+        ridge = hulls.ridge
         if not ridge > TINY:
             return start  # the zero matrix, or one in units so small that systems overflow
 
         def good(g: Array) -> bool:
-            return self._solution(gram, y, g).converged
+            return hulls.at(g).solution.converged
 
         hard = ridge <= SINGULAR * scale
-        max_steps = min(MOST_NEWTON_STEPS, self.max_iter - start.n_iter)
-        g, steps = newton(gram, y, ridge, scale, None if cold else start.warm > 0, hard, good, max_steps)
-        proposal = self._solution(gram, y, g, start.n_iter + steps, start.history)
-        if proposal.value >= start.value:
+        max_steps = min(MOST_NEWTON_STEPS, self.max_iter - start.solution.n_iter)
+        support = None if cold else start.solution.warm > 0
+        g, steps = newton(hulls.gram, hulls.y, ridge, scale, support, hard, good, max_steps)
+        proposal = hulls.at(g, start.solution.n_iter + steps, start.solution.history)
+        if proposal.solution.value >= start.solution.value:
             return proposal
         return start
 
-    def _pairwise(self, gram: Gram, y: Array, start: DualSolution, max_iter: int) -> DualSolution:
+    def _pairwise(self, hulls: _Hulls, point: _Point, max_iter: int) -> _Point:
         """Solve by pairwise steps, in rounds, since rounding errors accumulate in a gradient updated in every step."""
         from multikernel.machines.margin import _pairwise
 
-        K = gram.dense()
-        s = 1.0 - self.lam
-        zero = self.tol * FLOOR * self._spread(gram)  # a smaller squared distance is within the tolerance of 0
+        y = hulls.y
+        K = hulls.gram.dense()
+        zero = self.tol * FLOOR * hulls.spread  # a smaller squared distance is within the tolerance of 0
         if self.lam > 0:
             ridge = self.lam
         else:
             ridge = SINGULAR * float(np.diagonal(K).mean())
-        solution = start
         for _ in range(5):  # each from a fresh gradient
-            g = solution.warm.copy()
-            q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
-            remaining_steps = max_iter - solution.n_iter
+            g = point.solution.warm.copy()
+            gradient = point.gradient.copy()
+            remaining_steps = max_iter - point.solution.n_iter
             piece = max(1, PIECE // len(y))
             steps = 0
             while True:
                 check_interrupted()
                 requested = min(piece, remaining_steps - steps)
-                steps_of_piece = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, requested)
+                steps_of_piece = _pairwise.descend(K, y, 1.0 - self.lam, ridge, g, gradient, zero, self.tol, requested)
                 steps += steps_of_piece
                 if steps_of_piece < requested or steps == remaining_steps or out_of_time(len(y)):
                     break
-            solution = self._solution(gram, y, balanced(g, y), solution.n_iter + steps, solution.history)
-            if solution.converged or steps == 0 or steps == remaining_steps or out_of_time(len(y)):
+            point = hulls.at(balanced(g, y), point.solution.n_iter + steps, point.solution.history)
+            if point.solution.converged or steps in (0, remaining_steps) or out_of_time(len(y)):
                 break
-        return solution
+        return point
 
-    def _spread(self, gram: Gram) -> float:
+
+@dataclass(frozen=True, eq=False)
+class _Point:
+    """A solution, and the gradient q there."""
+
+    solution: DualSolution
+    gradient: Array
+
+
+@dataclass(frozen=True, eq=False)
+class _Hulls:
+    """The problem for one matrix: its values, gradients and certificates."""
+
+    gram: Gram
+    y: Array
+    lam: float
+    tol: float
+
+    @property
+    def ridge(self) -> float:
+        """The ridge that is added to the matrix in the problem with squared hinge losses.
+
+        It is small instead of 0 at lam = 0 or in extreme units, because without it the minimiser need not be unique.
+        """
+        return max(self.lam / (1.0 - self.lam), SINGULAR * float(self.gram.diagonal().mean()))
+
+    @cached_property
+    def spread(self) -> float:
         """The mean squared distance of the samples from their centre at lam = 0, where gaps refer to it; else 0."""
         if self.lam > 0.0:
             return 0.0
-        n = gram.shape[0]
-        return max(float(gram.diagonal().mean() - gram.multiply(np.full(n, 1.0 / n)).mean()), 0.0)
+        n = self.gram.shape[0]
+        return max(float(self.gram.diagonal().mean() - self.gram.multiply(np.full(n, 1.0 / n)).mean()), 0.0)
 
-    def _solution(
-        self, gram: Gram, y: Array, g: Array, n_iter: int = 0, before: tuple[float, ...] = ()
-    ) -> DualSolution:
-        return self._certified(gram, y, g, self._spread(gram), n_iter, before)[0]
-
-    def _certified(
-        self, gram: Gram, y: Array, g: Array, spread: float, n_iter: int = 0, before: tuple[float, ...] = ()
-    ) -> tuple[DualSolution, Array]:
-        """The solution at g with its certificate, from a fresh gradient, and this gradient."""
-        Kyg = gram.multiply(y * g).astype(float)
+    def at(self, g: Array, n_iter: int = 0, before: tuple[float, ...] = ()) -> _Point:
+        """The solution at g with its certificate, from a fresh gradient."""
+        y = self.y
+        Kyg = self.gram.multiply_sparse(y * g).astype(float)
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
         excess = min(excess, abs(value))  # no squared distance is below 0; a negative value is rounding
         if self.lam == 1.0:
             excess = 0.0  # the class means are the solution
-        gap = relative(excess, value, FLOOR * spread)
+        gap = relative(excess, value, FLOOR * self.spread)
         coef = y * g
         solution = DualSolution(
             coef=coef,
@@ -226,4 +244,4 @@ class MarginMachine(Machine):
             warm=g,
             history=(*before, gap),
         )
-        return solution, q
+        return _Point(solution, q)

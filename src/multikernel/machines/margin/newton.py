@@ -122,7 +122,7 @@ def _through(
             steps += 1
             coef = np.zeros(n)
             coef[S] = b
-            point, full_step = _towards(point, _Point(coef, gram.multiply(coef), c), y, universe, own_ridge)
+            point, full_step = _towards(point, _Point(coef, gram.multiply_sparse(coef), c), y, universe, own_ridge)
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())

@@ -43,7 +43,7 @@ def newton_step(
     buffer : flat array, memory for the system
     patience : int, the multiple of the usual number of bounds that may be reached one after the other
     """
-    from multikernel.machines.support import _rows
+    from multikernel.banks import _dense
 
     if len(F) == 0 or len(F) ** 2 > len(buffer):
         return None
@@ -64,7 +64,7 @@ def newton_step(
     moved = program.sign * (moved_b - b)
     coef = program.coef(moved)
     S = np.flatnonzero(coef)
-    _rows.products(K, S, coef[S], change)
+    _dense.combine_rows(K, S, coef[S], change, 0, len(K))
     return moved_b, gradient - change[program.sample] - program.ridge * (moved_b - b)
 
 
@@ -83,14 +83,14 @@ def candidates(program: SupportProgram, b: Array, gradient: Array, intercept: fl
 
 def _factor(K: Array, S: Array, ridge: Array, buffer: Array) -> tuple[Array | None, float]:
     """U with U'U = K_SS + diag(ridge) + jitter I, by rows, and the jitter."""
-    from multikernel.machines.support import _rows
+    from multikernel.banks import _dense
 
     n = len(S)
     matrix = buffer[: n * n].reshape(n, n)
     largest = float((np.diagonal(K)[S] + ridge).max())
     for multiple in _MULTIPLES if largest > 0.0 else ():
         jitter = multiple * SINGULAR * largest
-        _rows.upper_triangle(K, S, ridge + jitter, matrix)
+        _dense.upper_triangle(K, S, ridge + jitter, matrix)
         # the transpose is Fortran-ordered: LAPACK factors it in place
         if factorise(matrix.T):
             return matrix, jitter

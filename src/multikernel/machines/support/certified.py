@@ -80,13 +80,13 @@ def certified(
     history: tuple[float, ...] = (),
 ) -> tuple[DualSolution, Array]:
     """The solution at the signed variables b, and the gradient there, both from a fresh product with K."""
-    from multikernel.machines.support import _rows
+    from multikernel.banks import _dense
 
     a = program.sign * b
     coef = program.coef(a)
     f = np.empty(program.n)
     support = np.flatnonzero(coef)
-    _rows.products(K, support, coef[support], f)
+    _dense.combine_rows(K, support, coef[support], f, 0, program.n)
     gradient = program.sign * program.linear - f[program.sample] - program.ridge * b
     return solution(program, a, f, sizes, tol, n_iter, history), gradient
 
