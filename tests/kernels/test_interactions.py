@@ -108,6 +108,16 @@ def test_sparse_and_single_precision_samples() -> None:
     np.testing.assert_allclose(single.matrices(), dense, atol=1e-5)
 
 
+@pytest.mark.parametrize("kernel", [RBF("scale"), Polynomial(2, gamma="scale")], ids=repr)
+def test_a_width_is_learned_from_all_features_together(kernel: Kernel) -> None:
+    X = np.random.default_rng(0).normal(size=(9, 3)) * [1.0, 10.0, 100.0]
+    of_all = ANOVA(2, kernel.learned(X.reshape(-1, 1)))
+    np.testing.assert_allclose(ANOVA(2, kernel)(X), of_all(X), rtol=1e-12)
+    np.testing.assert_allclose(ANOVA(2, kernel)(X[:4], X), of_all(X[:4], X), rtol=1e-12)
+    np.testing.assert_allclose(ANOVA(2, kernel).diagonal(X), of_all.diagonal(X), rtol=1e-12)
+    np.testing.assert_allclose(bind(ANOVA(2, kernel), X).matrix(0), of_all(X), rtol=1e-12)
+
+
 def test_family_of_degrees() -> None:
     family = kernels.anova(3, RBF(0.5))
     assert list(family) == [ANOVA(d, RBF(0.5)).normalized() for d in (1, 2, 3)]

@@ -66,13 +66,14 @@ class ANOVA(Kernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         X = dense(X)
         Z = X if Z is None else dense(Z)
+        kernel = self.learned(Z).kernel
         K = np.empty((X.shape[0], Z.shape[0]), dtype=X.dtype)
         for rows in _tiles(X.shape[0], Z.shape[0]):
-            K[rows] = elementary(self.kernel, X[rows], Z, int(self.degree))[-1]
+            K[rows] = elementary(kernel, X[rows], Z, int(self.degree))[-1]
         return K
 
     def diagonal(self, X: Any) -> Array:
-        return elementary_diagonals(self.kernel, dense(X), int(self.degree))[-1]
+        return elementary_diagonals(self.learned(X).kernel, dense(X), int(self.degree))[-1]
 
     def facts(self) -> tuple[Fact, ...]:
         return (Elementary(self.kernel, int(self.degree), False),)
@@ -81,7 +82,7 @@ class ANOVA(Kernel):
     def learns(self) -> bool:
         return self.kernel is not None and self.kernel.learns
 
-    def learned(self, X: Any) -> Kernel:
+    def learned(self, X: Any) -> ANOVA:
         """The same kernel with one width, learned from the entries of all features together."""
         if self.kernel is None or not self.learns:
             return self
