@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.stats import norm
 
 from multikernel import EasyMKLClassifier, MultiKernelClassifier, MultiKernelRegressor, kernels
@@ -135,6 +136,9 @@ def test_numbers_whose_squares_are_none_are_standardised(size: float) -> None:
     x = np.array([[1.0], [2.0], [6.0], [np.nan]])
     Z = Standardize().learned(size * x)(size * x)
     np.testing.assert_allclose(Z, Standardize().learned(x)(x))
+    thin = sparse.csr_array(np.array([[1.0, 0.0], [0.0, -3.0], [2.0, 0.5]]))
+    scaled = Standardize().learned(size * thin)(size * thin)
+    np.testing.assert_allclose(scaled.toarray(), thin.toarray() / thin.toarray().std(axis=0))
 
 
 def test_strings_in_a_column_of_numbers_count_as_missing_and_are_said() -> None:

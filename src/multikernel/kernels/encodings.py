@@ -63,11 +63,12 @@ class Standardize(Encoding):
             return self
         X = floats_of(X)
         if is_sparse(X):
-            mean, variance = mean_variance_axis(X.tocsr(), axis=0)
-            return Standardize((0.0,) * X.shape[1], _deviations(mean, variance))
+            unit = _units(X)
+            mean, variance = mean_variance_axis(scaled_columns(X, 1.0 / unit).tocsr(), axis=0)
+            return Standardize((0.0,) * X.shape[1], _deviations(mean, variance, unit))
         absent = np.isnan(X)
         count = np.maximum((~absent).sum(axis=0), 1)
-        unit = _units(X)  # squares of very large and of very small numbers overflow and underflow
+        unit = _units(X)
         Z = np.where(absent, 0.0, X / unit)
         mean = Z.sum(axis=0, dtype=np.float64) / count
         variance = (np.where(absent, 0.0, Z - mean) ** 2).sum(axis=0) / count
@@ -194,14 +195,22 @@ def with_indicators(Z: Array, absent: Array, incomplete: tuple[int, ...]) -> Arr
     return Z
 
 
-def _units(X: Array) -> Array:
-    """A power of two for each column, near its largest absolute value."""
-    with np.errstate(invalid="ignore"):
-        largest = np.nan_to_num(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+def _units(X: Any) -> Array:
+    """A power of two for each column, near its largest absolute value.
+
+    Columns are divided by it before they are squared: squares of very large and of very small numbers overflow and
+    underflow.
+    """
+    if is_sparse(X):
+        largest = abs(X).max(axis=0).toarray().ravel()
+    else:
+        with np.errstate(invalid="ignore"):
+            largest = np.nan_to_num(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
     return np.where(largest > 0.0, np.ldexp(1.0, np.frexp(np.where(largest > 0.0, largest, 1.0))[1] - 1), 1.0)
 
 
-def _deviations(mean: Array, variance: Array, unit: Array | float = 1.0) -> tuple[float, ...]:
+def _deviations(mean: Array, variance: Array, unit: Array) -> tuple[float, ...]:
+    """The deviations of the columns in their own unit, 1 for constant columns."""
     deviation = np.sqrt(np.maximum(variance, 0.0))
     constant = deviation <= ROUNDING * np.abs(mean)
     return tuple(np.where(constant, 1.0, deviation * unit).tolist())
