@@ -174,10 +174,12 @@ def zeros(A: Any, shape: tuple[int, ...]) -> Any:
 
 
 def in_double(A: Any) -> Any:
-    """A foreign array in double precision; unchanged where it already is."""
+    """An array or samples in double precision; A itself where it already is."""
     xp = namespace(A)
     if A.dtype == xp.float64:
         return A
+    if xp is np:  # NumPy before 2 has no function of this name
+        return A.astype(np.float64)
     return xp.astype(A, xp.float64)
 
 

@@ -167,6 +167,25 @@ def test_data_frame_with_named_columns() -> None:
         bind([RBF(0.3).on("age")], X)
 
 
+def test_new_frames_have_the_columns_of_training() -> None:
+    frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
+    bank = bind([RBF(0.3), Linear().on("dose")], frame)
+    for part in (bank, bank.block(slice(5), slice(9)), bank.select([0]), bank.reference(), bank.cross(frame[:3])):
+        with pytest.raises(ValueError, match="X has the columns weight, age, dose, and the training sample has age, d"):
+            part.cross(frame[["weight", "age", "dose"]])
+        with pytest.raises(ValueError, match="X has the columns age, dose, and the training sample has"):
+            part.self_values(frame[["age", "dose"]])
+    np.testing.assert_allclose(bank.cross(frame[:4]).matrices(), bank.matrices()[:, :4], atol=1e-12)
+    np.testing.assert_allclose(bank.cross(X[:4]).matrices(), bank.matrices()[:, :4], atol=1e-12)
+
+
+def test_columns_with_one_name_are_refused() -> None:
+    frame = pd.DataFrame(X, columns=["age", "dose", "age"])
+    for use in (lambda: bind(RBF(0.3), frame), lambda: kernels.for_columns(frame), lambda: RBF(0.3).on("age")(frame)):
+        with pytest.raises(ValueError, match="two columns of X are named 'age': rename one of them"):
+            use()
+
+
 def test_data_frame_of_whole_numbers_and_floats() -> None:
     frame = pd.DataFrame({"count": [1, 2, 300], "size": [0.5, 1.5, 2.5]})
     np.testing.assert_allclose(bind([Linear()], frame).matrices()[0], frame.to_numpy() @ frame.to_numpy().T)

@@ -231,6 +231,13 @@ def test_missing_numbers_are_a_category_of_their_own():
     np.testing.assert_array_equal(K, [[1.0, 0.5, 0.5], [0.5, 1.0, 0.0], [0.5, 0.0, 1.0]])
 
 
+def test_strings_are_not_compared_with_numbers():
+    words = np.array([["a", 1.0], ["b", 1.0]], dtype=object)
+    for X, Z in ((words, np.ones((3, 2))), (np.ones((3, 2)), words)):
+        with pytest.raises(ValueError, match="X has them in other columns than the training sample"):
+            kernels.Hamming()(X, Z)
+
+
 def test_a_column_that_is_not_there_is_told_with_few_of_those_that_are():
     frame = pd.DataFrame(np.zeros((4, 800)), columns=[f"gene{j}" for j in range(800)])
     with pytest.raises(ValueError, match=r"unknown column 'g'; the data have gene0, .*, gene9 and 790 more"):

@@ -27,6 +27,7 @@ def test_packed_bits_have_the_kernel_of_bits(bits: int) -> None:
     assert np.array_equal(PACKED(packed), kernels.Tanimoto()(plain))
     assert np.array_equal(PACKED(packed[:70], packed), kernels.Tanimoto()(plain[:70], plain))
     assert np.array_equal(PACKED.diagonal(packed), kernels.Tanimoto().diagonal(plain))
+    assert kernels.Tanimoto()(plain.astype(np.float32)).dtype == np.float32
 
 
 def test_bytes_may_be_of_any_type() -> None:

@@ -11,7 +11,7 @@ from sklearn.gaussian_process import kernels as gp
 from sklearn.metrics.pairwise import cosine_similarity, pairwise_kernels
 
 from multikernel import EasyMKLClassifier, bind, kernels, load, save
-from multikernel.kernels import RBF, Kernels, Laplacian, Linear, Polynomial
+from multikernel.kernels import RBF, Hamming, Kernels, Laplacian, Linear, Polynomial
 
 Array = Any
 X = np.random.default_rng(0).normal(size=(20, 3)) * [1.0, 2.0, 0.5]
@@ -164,8 +164,22 @@ def test_a_kernel_on_columns_takes_a_frame() -> None:
             np.testing.assert_allclose(kernel.on(columns)(frame[:5], frame), K[:5], atol=1e-12)
     with pytest.raises(ValueError, match="unknown column 'd'; the data have a, b, c"):
         RBF(0.3).on("d")(frame)
+    words = pd.DataFrame({"n": [1.0, 2.0], "t": ["ab ba", "ab"]})
+    for kernel in (kernels.Spectrum(2), kernels.NGrams(), Hamming()):
+        K = kernel(words["t"].tolist())
+        np.testing.assert_allclose(kernel.on("t")(words), K)
+        np.testing.assert_allclose(kernel(words[["t"]]), K)
+    with pytest.raises(ValueError, match="takes numbers, but column 't' of X holds strings"):
+        RBF(0.3).on(["n", "t"])(words)
     with pytest.raises(ValueError, match=r"slice\(3, None, None\)\) has no columns among the 3"):
         bind(RBF(0.3).on(slice(3, None)), X)
+
+
+@pytest.mark.parametrize("kernel", [RBF(0.3).standardized(), Hamming()], ids=repr)
+def test_frames_whose_columns_are_in_another_order_are_refused(kernel: kernels.Kernel) -> None:
+    frame = pd.DataFrame(X, columns=list("abc"))
+    with pytest.raises(ValueError, match="X has the columns c, a, b, and the training sample has a, b, c: give the"):
+        kernel(frame[["c", "a", "b"]], frame)
 
 
 def test_a_family_of_named_kernels_keeps_its_names_when_nested() -> None:

@@ -64,6 +64,14 @@ def test_new_samples_are_told_by_their_own_labels() -> None:
         model.predict({"lab": LAB, "gut": _with(np.nan)})
 
 
+def test_a_single_row_of_a_single_column_is_not_taken_for_a_kernel_matrix_in_silence() -> None:
+    model = AverageMKLClassifier("rbf").fit({"lab": LAB, "gut": GUT[["w"]]}, Y)
+    row = {"lab": LAB[:1].to_numpy(), "gut": np.array([[2.0]])}
+    with pytest.raises(ValueError, match=r"view 'gut' held features in training, and is symmetric now, .* views\(X, f"):
+        model.predict(views(row))
+    np.testing.assert_array_equal(model.predict(views(row, features=["gut"])), model.predict(row))
+
+
 def test_rows_without_labels_are_told_by_their_number() -> None:
     plain = _with(np.inf).reset_index(drop=True)
     with pytest.raises(ValueError, match="column 'x' holds inf in row 3, where"):

@@ -21,13 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
-from multikernel._arrays import checked, foreign, host, unmasked
+from multikernel._arrays import checked, foreign, host, in_double, unmasked
 from multikernel._rules import Number, abbreviated
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
@@ -48,7 +48,7 @@ from multikernel.banks.kinds import (
     rest_bank,
     subsets_bank,
 )
-from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
+from multikernel.banks.mapped import EncodedSamples, MappedBank, NamedColumns, encoded
 from multikernel.banks.packing import half_size
 from multikernel.banks.sharing import grouped, matrix_of
 from multikernel.kernels.base import Kernel
@@ -56,8 +56,8 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, OnDemand, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
-from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
+from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.objects import as_objects, complete
 from multikernel.tables.table import as_table
 from multikernel.tuning import KEPT_BYTES, STACK_TINY
@@ -80,11 +80,12 @@ def bind_samples(
         samples = table
     else:
         samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
-    features = Features.of(samples)
-    if hasattr(X, "columns"):
-        features = replace(features, names=Features.of(X).names)
+    features = Features.of(samples).named_as_in(X)
     # a copy, since kernels may be changed later and the bank must not
-    return bind_kernels(deepcopy(family).resolve(features).learned(host(samples)), samples, memory, dtype)
+    bank = bind_kernels(deepcopy(family).resolve(features).learned(host(samples)), samples, memory, dtype)
+    if is_frame(X):
+        return MappedBank(bank, NamedColumns(column_names(X)))
+    return bank
 
 
 def bind_kernels(

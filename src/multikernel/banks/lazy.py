@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import in_double
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
 from multikernel._work import Work
@@ -29,7 +30,7 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import elementary, elementary_diagonals
-from multikernel.kernels.samples import as_floats, dense, in_double
+from multikernel.kernels.samples import as_floats, dense
 from multikernel.tables.objects import Objects, as_objects
 from multikernel.tuning import BLAS_OPERATION, BUFFER_VALUES, THREADS_TILE
 

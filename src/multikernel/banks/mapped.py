@@ -19,6 +19,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.wrappers import SameKernelsBank
 from multikernel.kernels.encoding import Encoding, beside
 from multikernel.kernels.samples import dense
+from multikernel.tables.cells import check_same_columns, is_frame
 from multikernel.tables.table import as_samples
 
 
@@ -111,6 +112,28 @@ def encoded(parts: Parts, X: Any) -> Any:
     X = as_samples(X)
     blocks = [encoding(X if columns is None else X[:, list(columns)]) for encoding, columns in parts]
     return beside(blocks).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class NamedColumns(SampleMap):
+    """Takes data frames only with the columns of the training frame, and other samples as they are.
+
+    Parameters
+    ----------
+    columns : tuple of str, the names of the columns in training
+    """
+
+    columns: tuple[str, ...]
+
+    def cross(self, bank: KernelBank, X: Any) -> MappedBank:
+        return MappedBank(bank.cross(self._samples(X)), self)
+
+    def self_values(self, bank: KernelBank, X: Any) -> Array:
+        return bank.self_values(self._samples(X))
+
+    def _samples(self, X: Any) -> Any:
+        check_same_columns(X, self.columns)
+        return as_samples(X) if is_frame(X) else X
 
 
 @dataclass(frozen=True, eq=False)

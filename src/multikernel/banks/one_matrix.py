@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from multikernel._arrays import in_double
 from multikernel._typing import Array, Index
 from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
@@ -15,7 +16,7 @@ from multikernel.banks.cost import BankCost
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import OnDemand
-from multikernel.kernels.samples import as_floats, in_double
+from multikernel.kernels.samples import as_floats
 from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
 

@@ -29,7 +29,7 @@ class Kernel(Specification, ABC):
 
     @abstractmethod
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        """K(X, Z) of shape (len(X), len(Z)), floats of X's precision; a new array, which the caller may write into."""
+        """K(X, Z) of shape (len(X), len(Z)), a new array of floats, which the caller may write into."""
 
     @abstractmethod
     def diagonal(self, X: Any) -> Array:

@@ -15,6 +15,7 @@ from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.features import Features
+from multikernel.tables.cells import check_same_columns, column_names, is_frame
 from multikernel.tables.table import as_samples, with_missing
 
 
@@ -36,9 +37,15 @@ class Hamming(Kernel):
     """
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
+        if is_frame(Z):
+            check_same_columns(X, column_names(Z))
         X = with_missing(as_samples(X))
         Z = X if Z is None else with_missing(as_samples(Z))
         features = Features.of(Z)
+        if Features.of(X).strings != features.strings:
+            raise ValueError(
+                "Hamming() compares strings with strings: X has them in other columns than the training sample"
+            )
         if features.strings or features.missing:
             return self.resolve(features)(X, Z)
         K = np.zeros((X.shape[0], Z.shape[0]))
@@ -85,7 +92,7 @@ class Tanimoto(Kernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         if self.packed:
             return _shares(X, Z)
-        dot: Array = Linear()(X, Z).astype(float)
+        dot = Linear()(X, Z)
         union = Linear().diagonal(X)[:, None] + Linear().diagonal(X if Z is None else Z)[None, :] - dot
         K = np.zeros_like(dot)
         np.divide(dot, union, out=K, where=union > 0)

@@ -20,10 +20,10 @@ from multikernel._typing import Array, Columns
 from multikernel._warnings import warn_user
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact
-from multikernel.kernels.facts import Encodes
+from multikernel.kernels.facts import Encodes, Wrapped
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification
-from multikernel.tables.cells import is_frame
+from multikernel.tables.cells import check_same_columns, column_names, is_frame
 from multikernel.tables.table import as_samples
 
 
@@ -94,6 +94,8 @@ class Encoded(View):
     encoding: Annotated[Encoding, Instance(Encoding, "an encoding such as Standardize()")]
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
+        if is_frame(Z):
+            check_same_columns(X, column_names(Z))
         learned, reference = self._learned_on(X if Z is None else Z)
         return learned.kernel(learned.encoding(as_samples(X)), None if Z is None else learned.encoding(reference))
 
@@ -121,9 +123,9 @@ class Encoded(View):
         return True
 
     def learned(self, X: Any) -> Encoded:
-        if is_frame(X):
-            return self.resolve(Features.of(X)).learned(as_samples(X))
         samples = as_samples(X)
+        if is_frame(X):
+            return self.resolve(Features.of(samples).named_as_in(X)).learned(samples)
         encoding = self.encoding.learned(samples)
         if self.kernel.learns:
             kernel = self.kernel.learned(encoding(samples))
@@ -134,6 +136,10 @@ class Encoded(View):
         return Encoded(kernel, encoding)
 
     def facts(self) -> tuple[Fact, ...]:
+        """A centred kernel of encoded samples is the centred form of a kernel of encoded samples."""
+        if self.follows_sample:
+            inner = (fact for fact in self.kernel.facts() if isinstance(fact, Wrapped))
+            return tuple(Wrapped(Encoded(fact.kernel, self.encoding), fact.by) for fact in inner)
         return (Encodes(self.kernel, self.encoding),)
 
     def __repr__(self) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from multikernel._rules import shortened
 from multikernel._typing import Columns
+from multikernel.tables.cells import column_names, is_frame
+from multikernel.tables.table import as_samples
 
 
 @dataclass(frozen=True)
@@ -33,10 +35,16 @@ class Features:
     @classmethod
     def of(cls, X: Any) -> Features:
         """The columns of an array, a sparse matrix, a data frame or a table with strings."""
-        if hasattr(X, "columns"):
-            return cls(int(X.shape[1]), tuple(str(c) for c in X.columns))
+        if is_frame(X):
+            return cls.of(as_samples(X)).named_as_in(X)
         positions = (tuple(int(j) for j in getattr(X, attribute, ())) for attribute in ("strings", "times", "missing"))
         return cls(int(X.shape[1]), None, *positions)
+
+    def named_as_in(self, X: Any) -> Features:
+        """The same columns with the names that they have in X, if X is a data frame."""
+        if not is_frame(X):
+            return self
+        return replace(self, names=column_names(X))
 
     def take(self, index: tuple[int, ...]) -> Features:
         """Some of the columns, by position."""

@@ -22,13 +22,6 @@ def as_floats(X: Any) -> Any:
     return X.astype(np.float64)
 
 
-def in_double(X: Any) -> Any:
-    """Samples in double precision; X itself where it is already."""
-    if foreign(X) or X.dtype == np.float64:
-        return X
-    return X.astype(np.float64)
-
-
 def dense(X: Any) -> Array:
     """X as a dense array of floats."""
     X = as_floats(X)

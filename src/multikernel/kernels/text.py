@@ -112,7 +112,8 @@ class NGrams(Kernel):
     """k(x, z) = the cosine of the TF-IDF weights of the n-grams of two texts, in [0, 1]; 0 for a text without any.
 
     Samples are strings, or columns of them in a data frame, ``NGrams().on("comment")``, which are read one after the
-    other. The n-grams are those of the training sample; others are left out. A missing text is an empty one.
+    other. The n-grams are those of the training sample; others are left out. Capital and small letters are the same. A
+    missing text is an empty one.
 
     Parameters
     ----------

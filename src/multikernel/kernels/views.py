@@ -64,9 +64,11 @@ class Restricted(View):
 
     def _take(self, X: Any) -> Any:
         if is_frame(X):
-            resolved = self.resolve(Features.of(X))
-            X = as_samples(X)
-            return X[:, list(cast(tuple[int, ...], cast(Restricted, resolved).columns))]
+            samples = as_samples(X)
+            features = Features.of(samples).named_as_in(X)
+            index = self._index(features)
+            self.kernel.resolve(features.take(index))  # which refuses columns that the kernel does not take
+            return samples[:, list(index)]
         if not isinstance(self.columns, slice) and any(isinstance(c, str) for c in self.columns):
             raise ValueError(
                 f"{self!r} names its columns: bind it to a data frame, or resolve(Features.of(frame)) it first"

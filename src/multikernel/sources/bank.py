@@ -21,13 +21,14 @@ from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.mapped import MappedBank
 from multikernel.banks.mixed import MixedBank
 from multikernel.kernels.family import KernelFamily
+from multikernel.kernels.features import Features
 from multikernel.sources.completion import Anchors, Completion, anchor_rows, mixing
 from multikernel.sources.faults import faults_of
 from multikernel.sources.feature_view import FeatureView
 from multikernel.sources.joined import stand_ins
 from multikernel.sources.matrices import rows_of
 from multikernel.sources.matrix_view import MatrixView
-from multikernel.sources.samples import check_form, features_of, samples_of_view
+from multikernel.sources.samples import check_form, samples_of_view
 from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples
 from multikernel.sources.views import Views
 from multikernel.tables.table import Table
@@ -97,7 +98,7 @@ def _of_samples(view: str, source: Any, X: Views, families: Callable[[str, Any],
     present = present & X.has(view)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
-    features = features_of(source, samples)
+    features = Features.of(samples).named_as_in(source)
     present_rows = np.flatnonzero(present)
     complete = samples[present_rows]
     if isinstance(samples, Table):

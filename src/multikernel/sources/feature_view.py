@@ -19,7 +19,7 @@ from multikernel.kernels.features import Features
 from multikernel.sources.completion import Completion, mixing
 from multikernel.sources.faults import faults_of
 from multikernel.sources.joined import stand_ins
-from multikernel.sources.samples import features_of, samples_of_view, stacked
+from multikernel.sources.samples import samples_of_view, stacked
 from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, own_precision
 from multikernel.sources.views import Views
 from multikernel.tables.objects import Objects
@@ -116,13 +116,18 @@ class FeatureView(ViewSamples):
         if self.known.is_absent(X):
             return all_absent
         source = X.part(view)
+        if isinstance(source, KernelBank):
+            raise ValueError(
+                f"view {view!r} held features in training, and is symmetric now, as a kernel matrix is: say that its "
+                f"columns are features, by views(X, features=[{view!r}])"
+            )
         with faults_of(view, X.index):
             samples, present = samples_of_view(view, source, self.objects)
         if isinstance(self.example, Objects) and not isinstance(samples, Objects):
             raise ValueError(f"view {view!r} held objects in training, and holds numbers now: give a list of objects")
         present = present & X.has(view)
         if not isinstance(samples, Objects):  # objects have no columns
-            self._check_columns(features_of(source, samples))
+            self._check_columns(Features.of(samples).named_as_in(source))
         if not present.any():
             return all_absent
         trained = self.features
@@ -131,7 +136,7 @@ class FeatureView(ViewSamples):
         if isinstance(samples, Objects):
             features = trained
         else:
-            features = features_of(source, samples)
+            features = Features.of(samples)
         retyped = (set(features.strings) ^ set(trained.strings)) | (set(features.times) ^ set(trained.times))
         if retyped:
             raise ValueError(f"view {view!r}: {trained.name(min(retyped))} has another type than in training")

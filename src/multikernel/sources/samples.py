@@ -12,7 +12,6 @@ from sklearn.utils import check_array
 from multikernel._arrays import is_sparse
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array
-from multikernel.kernels.features import Features
 from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.objects import Objects, as_objects
 from multikernel.tables.table import Table, as_table
@@ -92,11 +91,6 @@ def _refuse_infinity(X: Array, source: Any) -> None:
         f"column {column} of X holds {X[row, j]} in row {row}, where a finite number is needed, or NaN where it is not "
         "known"
     )
-
-
-def features_of(source: Any, samples: Any) -> Features:
-    """The columns of a view, by name where it is a frame."""
-    return replace(Features.of(samples), names=column_names(source) if is_frame(source) else None)
 
 
 def stacked(first: Any, second: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from multikernel._arrays import is_null
+from multikernel._rules import shortened
 from multikernel._typing import Array
 
 _DAY = np.timedelta64(1, "D")
@@ -112,6 +113,8 @@ def columns_of(X: Any, mixed: bool = False) -> Iterator[Cells]:
     if is_frame(X) and not (X.shape[0] and is_plain(X)):
         yield from frame_columns(X, mixed)
         return
+    if is_frame(X):
+        check_names(X)
     names = [repr(name) for name in X.columns] if is_frame(X) else None
     values = np.asarray(X, dtype=None if hasattr(X, "dtype") or names else object)
     for j, cells in enumerate(values.reshape(len(values), -1).T):
@@ -134,6 +137,15 @@ def check_names(X: Any) -> None:
     if len(set(names)) < len(names):
         duplicate = next(name for j, name in enumerate(names) if name in names[:j])
         raise ValueError(f"two columns of X are named {duplicate!r}: rename one of them")
+
+
+def check_same_columns(X: Any, training: tuple[str, ...]) -> None:
+    """ValueError where X is a frame whose columns are not those of the training sample, in the same order."""
+    if is_frame(X) and column_names(X) != training:
+        raise ValueError(
+            f"X has the columns {shortened(column_names(X), 10)}, and the training sample has "
+            f"{shortened(training, 10)}: give the same columns in the same order"
+        )
 
 
 def frame_columns(X: Any, mixed: bool = False) -> Iterator[Cells]:
@@ -170,7 +182,7 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
             values = series.to_numpy()
         return Cells(name, "numbers", _floats(values, name))
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
-        return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
+        return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(np.asarray(series.to_numpy())))
     if dtype in (nw.Categorical, nw.Enum):
         categories_of_rows = series.to_list()
         values = np.array(
@@ -185,16 +197,8 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
     return Cells.of_objects(name, values, mixed)
 
 
-def _times(series: Any) -> Array:
-    """Dates or durations as a NumPy array."""
-    values = np.asarray(series.to_numpy())
-    if values.dtype.kind not in "mM":  # times with a zone are objects in NumPy
-        values = np.asarray(series.dt.replace_time_zone(None).to_numpy())
-    return values
-
-
 def _days(values: Array) -> Array:
-    """Days since 1970, or days of a duration; NaN where a cell is missing."""
+    """Days since 1970 in universal time, or days of a duration; NaN where a cell is missing."""
     kind = "datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"
     values = values.astype(kind)
     days = (values - np.zeros(1, dtype=kind)) / _DAY

@@ -16,7 +16,7 @@ import numpy as np
 
 from multikernel._arrays import is_sparse
 from multikernel._typing import Array
-from multikernel.tables.cells import Cells, columns_of, frame_columns, is_frame, is_plain
+from multikernel.tables.cells import Cells, check_names, columns_of, frame_columns, is_frame, is_plain
 from multikernel.tables.objects import Objects
 
 
@@ -162,6 +162,7 @@ def as_samples(X: Any) -> Any:
 def _of_frame(X: Any) -> Table | None:
     if X.shape[0] == 0:
         return None
+    check_names(X)
     if is_plain(X):
         values = np.asarray(X)
         if values.dtype.kind != "O":
