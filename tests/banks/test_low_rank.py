@@ -103,7 +103,20 @@ def test_features_in_single_precision_are_the_kernels() -> None:
     np.testing.assert_allclose(single.quad(a), forms, rtol=1e-12)
 
 
+@pytest.mark.parametrize("method", ["nystroem", "fourier"])
+def test_a_centred_kernel_of_encoded_samples_is_centred(method: Any) -> None:
+    """About the mean of all samples, and of a fold about its own."""
+    centred, plain = (k.standardized() for k in (RBF(0.05).centered(), RBF(0.05)))
+    bank, truth = (approximated([k], X[:90], method=method, rank=20)[0] for k in (centred, plain.centered()))
+    fold = np.arange(40)
+    np.testing.assert_allclose(bank.matrices(), truth.matrices(), atol=1e-12)
+    np.testing.assert_allclose(bank.block(fold, fold).matrices(), truth.block(fold, fold).matrices(), atol=1e-12)
+    assert not bank.local
+
+
 def test_refusals_name_the_other_way() -> None:
+    with pytest.raises(ValueError, match="is changed after that: centre it last"):
+        approximated([RBF(1.0).centered().normalized()])
     with pytest.raises(ValueError, match=r"none of Hamming\(\): use approximation='nystroem'"):
         approximated([Hamming()], method="fourier")
     with pytest.raises(ValueError, match=r"none of Cauchy\(gamma=1\.0\): use approximation='nystroem'"):

@@ -161,9 +161,15 @@ def approximate_kernels(kernels: Any, X: Any, approximation: Approximation) -> t
 
     Raises
     ------
-    ValueError : where random features of a kernel are not known
+    ValueError : where random features of a kernel are not known, or a kernel is changed after it is centred
     """
     uncentred, follows = zip(*map(_uncentred, kernels), strict=True)
+    changed = next((kernel for kernel in uncentred if kernel.follows_sample), None)
+    if changed is not None:
+        raise ValueError(
+            f"approximation={approximation.method!r} takes the features of kernels before they are centred, and "
+            f"{changed!r} is changed after that: centre it last, (...).centered()"
+        )
 
     def among(rows: Array) -> KernelBank:
         return bind_kernels(uncentred, taken(X, rows), dtype=np.float64)
