@@ -188,6 +188,11 @@ def test_a_matrix_of_new_samples_is_called_by_its_name() -> None:
         precomputed({"one": STACK[0], "two": STACK[1]}).cross(new)
 
 
+def test_names_may_be_numbers() -> None:
+    new = {2: np.full((1, 8), 0.5), 1: np.ones((1, 8))}
+    np.testing.assert_array_equal(precomputed(STACK, names=[1, 2]).cross(new).matrices(), [new[1], new[2]])
+
+
 def test_bank_of_new_samples_that_does_not_fit() -> None:
     with pytest.raises(ValueError, match="expected 2 kernels against 8 training samples, got 1 against 8"):
         precomputed(STACK).cross(bind([RBF(0.3)], X))

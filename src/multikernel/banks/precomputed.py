@@ -63,8 +63,8 @@ def precomputed(
         names = tuple(map(str, K))
     if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {abbreviated(names)}")
-    names = None if names is None else tuple(names)
-    duplicate = repeated(map(str, names or ()))
+    names = None if names is None else tuple(map(str, names))
+    duplicate = repeated(names or ())
     if duplicate is not None:
         raise ValueError(f"precomputed: two kernels have the name {duplicate!r}; give each a different name")
     matrices = list(_matrices(K))
