@@ -173,9 +173,10 @@ def test_where_a_cell_is_missing():
 
 @pytest.mark.parametrize("kind", [float, object])
 def test_a_target_of_several_columns_is_missing_in_its_row(kind):
-    y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, np.nan]], dtype=kind)
-    with pytest.raises(ValueError, match=r"^row 12: the target is missing"):
-        Chunk(np.zeros((3, 1)), y, row=10).check_target()
+    for bad in (np.nan, np.inf):
+        y = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, bad]], dtype=kind)
+        with pytest.raises(ValueError, match=r"^row 12: the target is missing or infinite"):
+            Chunk(np.zeros((3, 1)), y, row=10).check_target()
 
 
 @pytest.mark.parametrize("numbers", [None, [10, 12, 15, 16]])

@@ -250,6 +250,9 @@ def absent(values: Any) -> Array:
     if values.dtype.kind in "mM":
         return np.isnat(values)
     if values.dtype.kind == "O":
-        flat = [value is None or is_null(value) for value in values.ravel()]
+        flat = [
+            value is None or is_null(value) or (isinstance(value, float) and np.isinf(value))
+            for value in values.ravel()
+        ]
         return np.array(flat, dtype=bool).reshape(values.shape)
     return np.zeros(values.shape, dtype=bool)
