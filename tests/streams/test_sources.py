@@ -151,6 +151,22 @@ def test_a_survey_does_not_depend_on_the_chunks():
     assert abs(found[0].sample.X.mean()) < 0.4
 
 
+def test_frames_of_polars_keep_their_columns(monkeypatch):
+    pl = pytest.importorskip("polars")
+    monkeypatch.setattr("multikernel.streams.source._MOST_ROWS", 64)
+    given = frame(200)[["a", "k", "y"]]
+    source = streams.arrays(pl.from_pandas(given[["a", "k"]]), given["y"])
+    read = together(source, 70)
+    assert read.X.columns == ["a", "k"]
+    np.testing.assert_array_equal(read.X["k"], given["k"][70:])
+    few = survey(source, 30, seed=1).sample
+    np.testing.assert_array_equal(np.sort(few.X["a"]), np.sort(given["a"][np.isin(given["y"], few.y)]))
+    np.testing.assert_array_equal(Chunk(few.X, None).part(few.y > 0.0).X["a"], few.X["a"].to_numpy()[few.y > 0.0])
+    model = AverageMKLRegressor("linear", alpha=0.1).fit(given[["a", "k"]], given["y"])
+    with pytest.raises(ValueError, match="feature names"):
+        next(streams.predict(model, streams.arrays(pl.from_pandas(given[["k", "a"]]))))
+
+
 def test_memory_in_words():
     assert bytes_of("2 GB") == 2e9
     assert bytes_of("512MiB") == 2.0**29

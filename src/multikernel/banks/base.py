@@ -21,7 +21,7 @@ from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import samples
+from multikernel.banks.indices import checked_positions
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
 from multikernel.tuning import SUPPORT_SHARE
@@ -278,7 +278,7 @@ class KernelBank(ABC):
             self._check_square("some samples of a bank are taken of a square one")
             from multikernel.banks.rows import BankRows
 
-            return BankRows(self, samples(index[0] if isinstance(index, tuple) else index, self.shape[0]))
+            return BankRows(self, checked_positions(index[0] if isinstance(index, tuple) else index, self.shape[0]))
         if len(index) != 2:
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
         rows, columns = (i if isinstance(i, slice) else np.ravel(i) for i in index)

@@ -16,7 +16,7 @@ def positions(index: Index, n: int) -> Array:
     return np.arange(n)[index]
 
 
-def samples(index: Any, n: int) -> Array:
+def checked_positions(index: Any, n: int) -> Array:
     """The positions of samples that a user's index selects from n samples, shape (selected,).
 
     Raises

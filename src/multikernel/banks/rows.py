@@ -7,7 +7,7 @@ from typing import Any
 
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
-from multikernel.banks.indices import samples
+from multikernel.banks.indices import checked_positions
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,4 +33,6 @@ class BankRows:
 
     def __getitem__(self, index: Any) -> BankRows:
         """Some of these samples."""
-        return replace(self, rows=self.rows[samples(index[0] if isinstance(index, tuple) else index, len(self.rows))])
+        return replace(
+            self, rows=self.rows[checked_positions(index[0] if isinstance(index, tuple) else index, len(self.rows))]
+        )

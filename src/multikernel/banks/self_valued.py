@@ -46,13 +46,13 @@ class SelfValuedBank(WrapperBank):
 
     @staticmethod
     @abstractmethod
-    def taken(values: Array) -> Array:
+    def from_self_values(values: Array) -> Array:
         """The function of the self-values by which kernels are transformed."""
 
     @classmethod
     def of(cls, bank: KernelBank) -> Self:
         """The transformation of a square bank."""
-        values = cls.taken(bank.diagonal())
+        values = cls.from_self_values(bank.diagonal())
         return cls(bank, values, values)
 
     def block(self, rows: Index, columns: Index) -> Self:
@@ -60,7 +60,7 @@ class SelfValuedBank(WrapperBank):
         if block.square:  # the self-values of a centred bank change with its samples
             return self.of(block)
         if self.bank.square:
-            row_factors = self.taken(self.bank.held_out_self_values(rows, columns))
+            row_factors = self.from_self_values(self.bank.held_out_self_values(rows, columns))
             column_factors = self.of(self.bank.block(columns, columns)).right
             return replace(self, bank=block, left=row_factors, right=column_factors)
         return replace(self, bank=block, left=self.left[:, rows], right=self.right[:, columns])
@@ -82,7 +82,7 @@ class SelfValuedBank(WrapperBank):
         return self.of(self.bank.principal(rows))
 
     def cross(self, X: Any) -> Self:
-        return replace(self, bank=self.bank.cross(X), left=self.taken(self.bank.self_values(X)))
+        return replace(self, bank=self.bank.cross(X), left=self.from_self_values(self.bank.self_values(X)))
 
     def reference(self, columns: Index = slice(None)) -> Self:
         return replace(self, bank=self.bank.reference(columns), left=self.left[:, :0], right=self.right[:, columns])
@@ -96,7 +96,7 @@ class NormalizedBank(SelfValuedBank):
     """
 
     @staticmethod
-    def taken(values: Array) -> Array:
+    def from_self_values(values: Array) -> Array:
         return inverse_root(np.asarray(values, dtype=np.float64))
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -133,7 +133,7 @@ class DistanceBank(SelfValuedBank):
     """s_k 1' + 1 t_k' - 2 K_k for every kernel, s and t the self-values of the rows and of the columns."""
 
     @staticmethod
-    def taken(values: Array) -> Array:
+    def from_self_values(values: Array) -> Array:
         return values
 
     @property

@@ -24,7 +24,8 @@ class Hamming(Kernel):
     """k(x, z) = the share of the columns in which x and z agree, in [0, 1].
 
     Categories are strings, pandas categories, or numbers. Missing cells are one more category. A category that
-    the training sample does not have agrees with no other, and a warning names it.
+    the training sample does not have agrees with none of its samples; a warning names it where the sample has strings
+    or missing cells.
 
     Examples
     --------

@@ -47,7 +47,7 @@ class StringKernel(Kernel):
 
 
 @dataclass(frozen=True, eq=False)
-class Packed:
+class JoinedStrings:
     """Samples concatenated in arrays, for compiled code.
 
     Parameters
@@ -64,40 +64,40 @@ class PairKernel(StringKernel):
     """A string kernel that is computed pair by pair, in compiled code, one row of the matrix at a time."""
 
     @abstractmethod
-    def _packed(self, strings: list[str]) -> Packed:
-        """The strings as arrays; strings that are compared with each other must be packed together."""
+    def _joined(self, strings: list[str]) -> JoinedStrings:
+        """The strings as arrays; strings that are compared with each other must be joined together."""
 
     @abstractmethod
-    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+    def _row(self, joined: JoinedStrings, i: int, first: int, out: Array) -> None:
         """Writes k(sample i, sample j) to ``out``, for as many samples j from ``first`` on as it has entries."""
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows = self._strings(X)
         if Z is not None:
-            packed = self._packed(rows + self._strings(Z))
+            joined = self._joined(rows + self._strings(Z))
             n = len(rows)
-            K = np.zeros((n, len(packed.starts) - 1 - n))
+            K = np.zeros((n, len(joined.starts) - 1 - n))
             for i in range(n):
-                self._row(packed, i, n, K[i])
+                self._row(joined, i, n, K[i])
             return K
-        packed = self._packed(rows)
+        joined = self._joined(rows)
         K = np.zeros((len(rows), len(rows)))
         for i in range(len(rows)):
-            self._row(packed, i, i, K[i, i:])
+            self._row(joined, i, i, K[i, i:])
             K[i:, i] = K[i, i:]
         return K
 
     def diagonal(self, X: Any) -> Array:
         strings = self._strings(X)
-        packed = self._packed(strings)
+        joined = self._joined(strings)
         values = np.zeros(len(strings))
         for i in range(len(strings)):
-            self._row(packed, i, i, values[i : i + 1])
+            self._row(joined, i, i, values[i : i + 1])
         return values
 
 
-def characters(strings: list[str]) -> Packed:
+def characters(strings: list[str]) -> JoinedStrings:
     """The characters of all strings as code points."""
     lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
-    return Packed(np.concatenate([[0], np.cumsum(lengths)]), (codes,))
+    return JoinedStrings(np.concatenate([[0], np.cumsum(lengths)]), (codes,))

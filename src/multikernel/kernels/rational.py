@@ -23,7 +23,7 @@ import numpy as np
 from multikernel._parameters import FINITE
 from multikernel._rules import Rule, Whole
 from multikernel._typing import Array
-from multikernel.kernels.of_strings import Packed, PairKernel, characters
+from multikernel.kernels.of_strings import JoinedStrings, PairKernel, characters
 
 
 @dataclass(frozen=True)
@@ -107,10 +107,10 @@ class Rational(PairKernel):
                     f"for the states 0 to {states - 1}"
                 )
 
-    def _packed(self, strings: list[str]) -> Packed:
-        packed = characters(strings)
+    def _joined(self, strings: list[str]) -> JoinedStrings:
+        joined = characters(strings)
         letters = np.array(sorted({ord(move[1]) for move in self.moves if move[1]}), dtype=np.int64)
-        [codes] = packed.arrays
+        [codes] = joined.arrays
         kinds = np.full(len(codes), len(letters))
         if len(letters):
             nearest = np.minimum(np.searchsorted(letters, codes), len(letters) - 1)
@@ -120,7 +120,7 @@ class Rational(PairKernel):
         end = np.array(self.final, float)
         forward = begin @ moves  # the forward weights of each substring of one character
         outer = forward[:, :, None] * forward[:, None, :]
-        return Packed(packed.starts, (codes, kinds, moves, outer, (forward @ end) ** 2, end))
+        return JoinedStrings(joined.starts, (codes, kinds, moves, outer, (forward @ end) ** 2, end))
 
     def _tables(self, letters: Array) -> Array:
         """The matrix M of each letter that a move names, and last the matrix of all other letters."""
@@ -131,8 +131,8 @@ class Rational(PairKernel):
             tables[symbols, start, end] += weight
         return tables
 
-    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+    def _row(self, joined: JoinedStrings, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
-        codes, kinds, *tables = packed.arrays
-        _pairs.rational(codes, kinds, packed.starts, i, first, *tables, out)
+        codes, kinds, *tables = joined.arrays
+        _pairs.rational(codes, kinds, joined.starts, i, first, *tables, out)

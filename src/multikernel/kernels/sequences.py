@@ -27,7 +27,7 @@ import numpy as np
 from multikernel._parameters import WHOLE, Power
 from multikernel._rules import AnyOf, Nothing, Number, Rule
 from multikernel._typing import Array
-from multikernel.kernels.of_strings import Packed, PairKernel, characters
+from multikernel.kernels.of_strings import JoinedStrings, PairKernel, characters
 
 
 @dataclass(repr=False)
@@ -59,13 +59,13 @@ class GappedSubsequences(PairKernel):
     length: Power = 3
     decay: Annotated[float, Number(above=0, most=1)] = 0.5
 
-    def _packed(self, strings: list[str]) -> Packed:
+    def _joined(self, strings: list[str]) -> JoinedStrings:
         return characters(strings)
 
-    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+    def _row(self, joined: JoinedStrings, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
-        _pairs.subsequences(packed.arrays[0], packed.starts, i, first, int(self.length), float(self.decay), out)
+        _pairs.subsequences(joined.arrays[0], joined.starts, i, first, int(self.length), float(self.decay), out)
 
 
 @dataclass(frozen=True)
@@ -133,12 +133,12 @@ class Mismatches(PairKernel):
             letters.append(next(spare))
         return replace(self, alphabet="".join(letters))
 
-    def _packed(self, strings: list[str]) -> Packed:
-        packed = characters(strings)
+    def _joined(self, strings: list[str]) -> JoinedStrings:
+        joined = characters(strings)
         letters = np.sort(np.array([ord(letter) for letter in self.alphabet], dtype=np.int64))
-        nearest = np.minimum(np.searchsorted(letters, packed.arrays[0]), len(letters) - 1)
-        is_letter = letters[nearest] == packed.arrays[0]
-        return Packed(packed.starts, (np.where(is_letter, nearest, -1), self._shared()))
+        nearest = np.minimum(np.searchsorted(letters, joined.arrays[0]), len(letters) - 1)
+        is_letter = letters[nearest] == joined.arrays[0]
+        return JoinedStrings(joined.starts, (np.where(is_letter, nearest, -1), self._shared()))
 
     def _shared(self) -> Array:
         """How many words are near both of two substrings, by the number of places at which these differ."""
@@ -148,11 +148,11 @@ class Mismatches(PairKernel):
         largest_distance = min(2 * min(m, q), q)
         return np.array([float(shared_words(q, m, s, d)) for d in range(largest_distance + 1)])
 
-    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+    def _row(self, joined: JoinedStrings, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
-        codes, shared = packed.arrays
-        _pairs.mismatches(codes, packed.starts, i, first, int(self.length), shared, out)
+        codes, shared = joined.arrays
+        _pairs.mismatches(codes, joined.starts, i, first, int(self.length), shared, out)
 
 
 def shared_words(q: int, m: int, s: int, d: int) -> int:

@@ -115,12 +115,12 @@ def gapped_subsequences(max_length: int, decay: float = 0.5, normalize: bool = T
 
 def counts(strings: list[str], length: int) -> Any:
     """How often each substring of one length occurs in each string: a CSR array, with a column for each substring."""
-    packed = characters(strings)
-    [codes] = packed.arrays
-    lengths = np.diff(packed.starts)
+    joined = characters(strings)
+    [codes] = joined.arrays
+    lengths = np.diff(joined.starts)
     per_string = np.maximum(lengths - length + 1, 0)
     numbers, bound = _numbers(codes, length)
-    remaining = np.repeat(packed.starts[1:], lengths) - np.arange(len(codes))  # characters to the end of the string
+    remaining = np.repeat(joined.starts[1:], lengths) - np.arange(len(codes))  # characters to the end of the string
     columns, width = _ranks(numbers[remaining[: len(numbers)] >= length], bound)
     ends = np.concatenate([[0], np.cumsum(per_string)])
     F = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=(len(strings), width))

@@ -18,7 +18,7 @@ import numpy as np
 
 from multikernel._rules import Number, abbreviated
 from multikernel._typing import Array
-from multikernel.kernels.of_strings import Packed, PairKernel
+from multikernel.kernels.of_strings import JoinedStrings, PairKernel
 
 _TOKEN = re.compile(r"[()]|[^()\s]+")
 
@@ -56,7 +56,7 @@ class Subtrees(PairKernel):
     decay: Annotated[float, Number(above=0, most=1)] = 1.0
     partial: bool = False
 
-    def _packed(self, strings: list[str]) -> Packed:
+    def _joined(self, strings: list[str]) -> JoinedStrings:
         forest = _Forest()
         for text in strings:
             forest.read(text)
@@ -64,13 +64,13 @@ class Subtrees(PairKernel):
         rules, firsts, children = (np.array(numbers, dtype=np.int64) for numbers in lists)
         starts = np.array(forest.starts, dtype=np.int64)
         order = np.lexsort((rules, np.repeat(np.arange(len(strings)), np.diff(starts))))
-        return Packed(starts, (rules, firsts, children, order))
+        return JoinedStrings(starts, (rules, firsts, children, order))
 
-    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+    def _row(self, joined: JoinedStrings, i: int, first: int, out: Array) -> None:
         from multikernel.kernels import _pairs
 
         cut = 1.0 if self.partial else 0.0
-        _pairs.trees(*packed.arrays, packed.starts, i, first, float(self.decay), cut, out)
+        _pairs.trees(*joined.arrays, joined.starts, i, first, float(self.decay), cut, out)
 
 
 @dataclass

@@ -20,7 +20,7 @@ from multikernel.sources.completion import Completion, mixing
 from multikernel.sources.faults import faults_of
 from multikernel.sources.joined import stand_ins
 from multikernel.sources.samples import samples_of_view, stacked
-from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, own_precision
+from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, precision_of_samples
 from multikernel.sources.views import Views
 from multikernel.tables.objects import Objects
 from multikernel.tables.table import Table
@@ -52,7 +52,7 @@ class FeatureView(ViewSamples):
         source: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
-        precision: Precision = own_precision,
+        precision: Precision = precision_of_samples,
         **options: Any,
     ) -> KernelBank:
         assert self.family is not None

@@ -14,7 +14,7 @@ from multikernel.banks.indices import positions
 from multikernel.banks.mixed import MixedBank
 from multikernel.sources.completion import Completion, mixing
 from multikernel.sources.matrices import known_rows, matched_columns, matrices_between, rows_of, stack_of
-from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, own_precision
+from multikernel.sources.view_samples import Binder, KnownView, Precision, ViewSamples, precision_of_samples
 from multikernel.sources.views import Views
 
 
@@ -40,7 +40,7 @@ class MatrixView(ViewSamples):
         source: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
-        precision: Precision = own_precision,
+        precision: Precision = precision_of_samples,
         **options: Any,
     ) -> KernelBank:
         bank: KernelBank = source if rows is None else source.block(rows, rows)

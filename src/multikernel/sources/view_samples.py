@@ -28,7 +28,7 @@ Binder = Callable[..., KernelBank]  # takes a family and samples: ``bind_kernels
 Precision = Callable[[int, int], Any]  # the dtype that stores m kernels of n samples; None is the dtype of the samples
 
 
-def own_precision(m: int, n: int) -> Any:
+def precision_of_samples(m: int, n: int) -> Any:
     """The default Precision: a bank stores matrices in the precision of the samples."""
     return None
 
@@ -122,7 +122,7 @@ class ViewSamples(SampleMap):
         source: Any,
         rows: Array | None = None,
         binder: Binder = bind_kernels,
-        precision: Precision = own_precision,
+        precision: Precision = precision_of_samples,
         **options: Any,
     ) -> KernelBank:
         """The kernels between training samples, of which none lacks the view.

@@ -25,7 +25,7 @@ from multikernel._rules import Choice, abbreviated, listed, repeated, shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
-from multikernel.banks.indices import samples
+from multikernel.banks.indices import checked_positions
 from multikernel.banks.precomputed import precomputed
 from multikernel.sources.joined import Missing, is_matrix, joined
 from multikernel.sources.readers import sources_of_anndata, sources_of_mudata
@@ -127,7 +127,7 @@ class Views:
             if not mask_labels.is_unique or len(self.index.difference(mask_labels)):
                 raise ValueError("views: a mask with labels needs one value for each sample; give its .to_numpy()")
             index = index.loc[self.index].to_numpy()
-        rows = samples(index, len(self))
+        rows = checked_positions(index, len(self))
         return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     @property

@@ -17,6 +17,7 @@ from multikernel._row_labels import check_rows
 from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
+from multikernel.tables.cells import is_frame
 
 Given = Any  # an array, or the path of a .npy file
 
@@ -130,7 +131,7 @@ def _rows(array_or_path: Given, rows: slice) -> Any:
     opened = _open(array_or_path)
     if hasattr(opened, "iloc"):
         return opened.iloc[rows]
-    if is_sparse(opened):
+    if is_sparse(opened) or is_frame(opened):
         return opened[rows]
     return np.array(opened[rows])
 

@@ -79,7 +79,7 @@ class Chunk:
 
     def part(self, rows: slice | Array) -> Chunk:
         """Some rows of the chunk, with their numbers in the source."""
-        X = self.X.iloc[rows] if hasattr(self.X, "iloc") else self.X[rows]
+        X = self._samples(rows)
         y, weight = (part_of(values, rows) for values in (self.y, self.weight))
         if self.numbers is None:
             all_numbers: Sequence[int] = range(self.row, self.row + len(self))
@@ -90,6 +90,13 @@ class Chunk:
         else:
             numbers = np.asarray(all_numbers)[rows].tolist()
         return replace(self, X=X, y=y, weight=weight, numbers=numbers)
+
+    def _samples(self, rows: slice | Array) -> Any:
+        if hasattr(self.X, "iloc"):
+            return self.X.iloc[rows]
+        if is_frame(self.X) and not isinstance(rows, slice):  # other libraries' frames take no masks of rows
+            return self.X[np.arange(len(self))[rows]]
+        return self.X[rows]
 
     def check_lengths(self, where: str) -> None:
         """ValueError where X has no rows and columns, or y or the weights have another number of rows.

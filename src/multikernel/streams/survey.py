@@ -16,6 +16,7 @@ from multikernel._arrays import is_sparse
 from multikernel._rules import Whole
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
+from multikernel.tables.cells import is_frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,7 +157,7 @@ def taken(chunk: Chunk, rows: Array) -> Chunk:
 def joined(chunks: list[Chunk]) -> Chunk:
     """Several chunks as one."""
     first = chunks[0]
-    if hasattr(first.X, "iloc"):
+    if is_frame(first.X):
         X = _joined_frames([chunk.X for chunk in chunks])
     elif is_sparse(first.X):
         from scipy import sparse
@@ -175,6 +176,10 @@ def joined(chunks: list[Chunk]) -> Chunk:
 
 def _joined_frames(frames: list[Any]) -> Any:
     """Data frames one below the other; declared categories stay declared, whichever of them each frame contains."""
+    if not hasattr(frames[0], "iloc"):
+        import narwhals as nw
+
+        return nw.concat(list(map(nw.from_native, frames))).to_native()
     import pandas as pd
 
     joined_frame = pd.concat(frames, ignore_index=True)
