@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,20 +74,21 @@ def test_beyond_the_memory_kernels_are_made_on_demand(family: Any, kind: type[Ke
 
 
 @pytest.mark.parametrize(
-    ("family", "samples", "on_demand"),
-    [(kernels.homogeneous_polynomials(5), X, PowersBank), (kernels.rbf_grid(WIDTHS), LARGE, ProfilesBank)],
+    ("family", "on_demand"),
+    [(kernels.homogeneous_polynomials(5), PowersBank), (kernels.rbf_grid(WIDTHS), ProfilesBank)],
     ids=["powers", "widths"],
 )
 def test_one_matrix_that_does_not_fit_is_stored_in_float32(
-    family: Any, samples: Any, on_demand: type[KernelBank]
+    family: Any, on_demand: type[KernelBank], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    values = len(samples) ** 2
-    whole, half = bind(family, samples, memory=8 * values), bind(family, samples, memory=4 * values)
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "KEPT_BYTES", 0)
+    values = len(X) ** 2
+    whole, half = bind(family, X, memory=8 * values), bind(family, X, memory=4 * values)
     assert type(half) is type(whole)
     w = np.full(len(whole), 1.0 / len(whole))
     assert (whole.rounding, half.rounding) == (2.0**-53, 2.0**-24)
     assert np.abs(half.combine(w).dense() - whole.combine(w).dense()).max() < 1e-5
-    neither = bind(family, samples, memory=4 * values - 1)
+    neither = bind(family, X, memory=4 * values - 1)
     assert type(neither) is on_demand
     assert neither.B.stored is None
     assert np.abs(neither.combine(w).dense() - whole.combine(w).dense()).max() < 1e-12
@@ -244,17 +246,21 @@ def test_complex_values_of_a_kernel_are_refused_by_its_name() -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_gaussians_on_several_columns_are_made_of_the_same_differences(dtype: Any) -> None:
-    """Stored, and on demand beyond the memory; what is rounded is known without rounding."""
+def test_gaussians_on_several_columns_are_made_of_the_same_differences(
+    dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Stored, and on demand beyond the memory, in several pieces; what is rounded is known without rounding."""
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "STACK_TINY", 0)
+    monkeypatch.setattr(sys.modules["multikernel.banks.subset_rbf"], "PIECE_VALUES", 1 << 15)
     rng = np.random.default_rng(2)
-    Z, c = rng.normal(size=(1000, 10)), rng.normal(size=(1000, 2))
+    Z, c = rng.normal(size=(150, 10)), rng.normal(size=(150, 2))
     family = [*(RBF(g) for g in np.geomspace(0.01, 1.0, 8)), *(RBF(0.5).on([j]) for j in range(10))]
     K = np.stack([*(RBF(g)(Z) for g in np.geomspace(0.01, 1.0, 8)), *(RBF(0.5)(Z[:, [j]]) for j in range(10))])
     stored, on_demand = bind(family, Z, dtype=dtype), bind(family, Z, dtype=dtype, memory=1)
     assert isinstance(stored, PackedBank)
     assert isinstance(on_demand, SubsetRBFBank)
     assert isinstance(stored.unrounded(), SubsetRBFBank if dtype == np.float32 else PackedBank)
-    few = np.where(np.arange(1000)[:, None] < 200, c, 0.0)
+    few = np.where(np.arange(150)[:, None] < 30, c, 0.0)
     for bank, atol in (
         (stored, 1e-10 if dtype == np.float64 else 1e-4),
         (on_demand, 1e-10 if dtype == np.float64 else 1e-4),

@@ -7,6 +7,7 @@ threads are not counted.
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ import pytest
 
 SCRIPT = """
 import json
+import sys
 import tracemalloc
 import numpy as np
 from scipy import sparse
@@ -39,13 +41,29 @@ def peak(family, X, small):
     tracemalloc.stop()
     return found
 
+def single(X):
+    bank = bind(kernels.rls2_basis(), X, dtype=np.float32)
+    a = np.cos(np.arange(len(X)))
+    return bank.combine(np.ones(len(bank))), bank.quad(a), bank.quads(X[:, :2]), bank.apply(X[:, :1])
+
+def peak_of_single(X):
+    single(X[:40])
+    tracemalloc.start()
+    single(X)
+    found = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return found
+
 few = samples(40, 3)
+for module in ("bind", "kinds"):  # the banks of large stacks
+    sys.modules[f"multikernel.banks.{module}"].KEPT_BYTES = 100 << 20
 print(json.dumps({
     "stack": peak(kernels.rls2_basis(), samples(400, 7), few),
-    "powers": peak(kernels.homogeneous_polynomials(10), samples(2000, 3), few),
-    "rbf": peak(kernels.rbf_grid(np.geomspace(0.01, 1, 20)), samples(2000, 3), few),
+    "single": peak_of_single(samples(400, 7)),
+    "powers": peak(kernels.homogeneous_polynomials(10), samples(1200, 3), few),
+    "rbf": peak(kernels.rbf_grid(np.geomspace(0.01, 1, 20)), samples(1200, 3), few),
     "sparse": peak(kernels.linear_features(), sparse_samples(3000, 2000), sparse_samples(40, 3)),
-    "subsets": peak(kernels.rbf_subsets(2, [0.1, 0.3, 1.0]), samples(1500, 5), few),
+    "subsets": peak(kernels.rbf_subsets(2, [0.1, 0.3, 1.0]), samples(800, 5), few),
 }))
 """
 
@@ -53,7 +71,8 @@ print(json.dumps({
 @pytest.fixture(scope="module")
 def peaks() -> dict[str, int]:
     """Bytes, beyond the samples themselves."""
-    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True)
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True, env=environment)
     return json.loads(done.stdout)
 
 
@@ -63,9 +82,14 @@ def test_stack_is_stored_once(peaks: dict[str, int]) -> None:
     assert stored <= peaks["stack"] <= 1.1 * stored + (1 << 20)
 
 
+def test_single_precision_halves_the_memory_of_everything(peaks: dict[str, int]) -> None:
+    stored, matrix = 13 * 8 * (400 * 401 // 2) * 4, 400 * 400 * 8
+    assert stored <= peaks["single"] <= stored + 2 * 4 * matrix
+
+
 @pytest.mark.parametrize("family", ["powers", "rbf"])
 def test_fused_bank_takes_three_matrices_however_many_kernels(family: str, peaks: dict[str, int]) -> None:
-    matrix = 2000**2 * 8
+    matrix = 1200**2 * 8
     assert matrix <= peaks[family] <= 3 * matrix
 
 
@@ -75,5 +99,5 @@ def test_features_of_sparse_samples_are_never_a_matrix_of_samples(peaks: dict[st
 
 def test_gaussians_that_are_not_stored_take_their_sum_and_no_more(peaks: dict[str, int]) -> None:
     """Neither a packed sum beside the whole one nor products of coefficients for every pair of samples."""
-    matrix = 1500**2 * 8
+    matrix = 800**2 * 8
     assert matrix <= peaks["subsets"] <= 1.5 * matrix
