@@ -50,6 +50,15 @@ def test_columns_by_name() -> None:
     assert list(every.names) == ["RBF(gamma=0.5).on('age')", "RBF(gamma=0.5).on('dose')", "RBF(gamma=0.5).on('weight')"]
 
 
+def test_a_name_is_a_subset_of_one_column() -> None:
+    features = Features(3, ("a", "b", "ab"))
+    assert list(kernels.rbf_subsets(["ab", ["a", "b"], 0], [0.5]).resolve(features)) == [
+        RBF(0.5).on([2]),
+        RBF(0.5).on([0, 1]),
+        RBF(0.5).on([0]),
+    ]
+
+
 def test_families_together() -> None:
     first, second = kernels.rbf_grid([0.1, 0.2]), kernels.rbf_subsets([[0], [1, 2]], GAMMAS)
     both = (first + second + first).resolve(FOUR)

@@ -182,6 +182,11 @@ def test_frames_whose_columns_are_in_another_order_are_refused(kernel: kernels.K
         kernel(frame[["c", "a", "b"]], frame)
 
 
+def test_columns_of_an_encoding_are_a_sequence() -> None:
+    with pytest.raises(ValueError, match="parts must be a tuple of pairs, an encoding and its columns"):
+        kernels.Together(((kernels.Standardize(), "ab"),))  # type: ignore[arg-type]
+
+
 def test_a_family_of_named_kernels_keeps_its_names_when_nested() -> None:
     family = kernels.as_family([kernels.column_groups({"a": [0], "b": [1]}, "rbf"), Linear()])
     assert list(EasyMKLClassifier(family).fit(X, Y).kernel_names_) == ["a", "b", "Linear()"]

@@ -8,6 +8,7 @@ learns from X and applies to new samples. A bank encodes its samples once for al
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Self
 
@@ -173,7 +174,7 @@ class Together(Encoding):
 
     def __post_init__(self) -> None:
         are_pairs = isinstance(self.parts, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in self.parts)
-        if not are_pairs or not self.parts or not all(isinstance(encoding, Encoding) for encoding, _ in self.parts):
+        if not are_pairs or not self.parts or not all(_is_part(*part) for part in self.parts):
             raise ValueError(
                 f"Together: parts must be a tuple of pairs, an encoding and its columns, got {abbreviated(self.parts)}"
             )
@@ -205,6 +206,11 @@ class Together(Encoding):
     @property
     def sparse(self) -> bool:
         return any(encoding.sparse for encoding, _ in self.parts)
+
+
+def _is_part(encoding: Any, columns: Any) -> bool:
+    """Whether these are an encoding and a sequence of columns, which a single name is not."""
+    return isinstance(encoding, Encoding) and isinstance(columns, Iterable) and not isinstance(columns, str)
 
 
 def beside(blocks: list[Any]) -> Any:

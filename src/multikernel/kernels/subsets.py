@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
+from typing import Any
 
 from multikernel._parameters import COUNT, POSITIVE, check_each
 from multikernel._typing import Columns
@@ -87,8 +88,8 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
 
     Parameters
     ----------
-    subsets : the columns of each subset, by index or by data-frame name; or a number q, for all subsets of one to q
-        features
+    subsets : the columns of each subset, by index or by data-frame name, one or several; or a number q, for all subsets
+        of one to q features
     gammas : numbers > 0
 
     Raises
@@ -107,5 +108,12 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
     """
     widths = tuple(float(gamma) for gamma in check_each(POSITIVE, gammas, "rbf_subsets: gammas"))
     if isinstance(subsets, Iterable) and not isinstance(subsets, str):
-        return RBFSubsets(tuple(tuple(columns) for columns in subsets), widths)
+        return RBFSubsets(tuple(map(_as_tuple, subsets)), widths)
     return RBFSubsets(int(COUNT.check(subsets, "rbf_subsets: subsets")), widths)
+
+
+def _as_tuple(columns: Any) -> tuple[int | str, ...]:
+    """The columns of a subset, which may be a single one; a name is not taken apart into its letters."""
+    if isinstance(columns, Iterable) and not isinstance(columns, str):
+        return tuple(columns)
+    return (columns,)
