@@ -55,6 +55,16 @@ def test_homogeneous_polynomials_are_powers_of_the_cosine() -> None:
         np.testing.assert_allclose(kernel(X), (X @ X.T) ** d, atol=1e-13)
 
 
+@pytest.mark.parametrize("unit", [1e-150, 1e150])
+def test_normalised_powers_have_no_unit(unit: float) -> None:
+    for kernel in (HomogeneousPolynomial(3), Linear() ** 2, Polynomial(2, 0.0)):
+        truth = kernel.normalized()(X)
+        for given in (kernel.normalized(), kernel.normalized() + 0.0 * Linear().normalized()):
+            np.testing.assert_allclose(given(unit * X), truth, atol=1e-12)
+            np.testing.assert_allclose(bind(given, unit * X).matrix(0), truth, atol=1e-12)
+            np.testing.assert_allclose(given.diagonal(unit * X), 1.0)
+
+
 def test_per_feature_goes_feature_by_feature() -> None:
     resolved = kernels.per_feature([RBF(0.1), Linear()]).resolve(THREE)
     assert list(resolved) == [k.on(j) for j in range(3) for k in (RBF(0.1), Linear())]

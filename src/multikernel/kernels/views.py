@@ -148,9 +148,20 @@ class Restricted(View):
 
 @dataclass(repr=False)
 class Normalized(View):
-    """k(x, z) = kernel(x, z) / sqrt(kernel(x, x) kernel(z, z)), and 0 where a self-value is 0."""
+    """k(x, z) = kernel(x, z) / sqrt(kernel(x, x) kernel(z, z)), and 0 where a self-value is 0.
+
+    A normalised power is computed as a power of the normalised base: powers of self-values overflow and underflow.
+    """
+
+    @property
+    def _power(self) -> PowerOf | None:
+        """This kernel as a power of another normalised kernel; None where it is none."""
+        powers = (f for f in self.kernel.facts() if isinstance(f, PowerOf) and f.degree != 1)
+        return next((PowerOf(Normalized(f.base), f.degree) for f in powers), None)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
+        if (power := self._power) is not None:
+            return power.base(X, Z) ** int(power.degree)
         same = Z is None or Z is X
         if foreign(X):
             return self._foreign(X, X if same else Z)
@@ -190,10 +201,14 @@ class Normalized(View):
         return K
 
     def diagonal(self, X: Any) -> Array:
+        if (power := self._power) is not None:
+            return power.base.diagonal(X) ** int(power.degree)
         values = self.kernel.diagonal(X)
         return like(values, _signs(host(values)))
 
     def self_values(self, X: Any, Z: Any) -> Array:
+        if (power := self._power) is not None:
+            return power.base.self_values(X, Z) ** int(power.degree)
         return _signs(self.kernel.self_values(X, Z))
 
     def facts(self) -> tuple[Fact, ...]:
