@@ -37,7 +37,7 @@ from multikernel.auto.search import FitProblem
 from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import RidgeTask
 from multikernel.certificate import Certificate
-from multikernel.estimators.given import check_predicted
+from multikernel.estimators.checks import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation, drawn_seed
 from multikernel.estimators.progress import pace as progress_of

@@ -18,7 +18,7 @@ from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Goal, LabelColumns, Labels
-from multikernel.estimators.given import check_labels
+from multikernel.estimators.checks import check_labels
 from multikernel.estimators.parameters import ClassWeight, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.sources.rows import aligned

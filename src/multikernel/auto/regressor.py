@@ -14,7 +14,7 @@ from multikernel._arrays import host, returned
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Goal, ValueColumns, Values
-from multikernel.estimators.given import check_finite_target, check_target
+from multikernel.estimators.checks import check_finite_target, check_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.score_split import Part, SplitScoring, split_scores
 from multikernel.estimators.unchanged import unchanged_unless_done

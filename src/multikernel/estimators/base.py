@@ -21,8 +21,8 @@ from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate, Kind
 from multikernel.estimators import fit as fitting
 from multikernel.estimators.binding import Training, between, is_given, is_precomputed, kernels_against, new_banks
+from multikernel.estimators.checks import check_predicted
 from multikernel.estimators.forecast import Forecast, forecast_of
-from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.method import Method
 from multikernel.estimators.predictor import Predictor

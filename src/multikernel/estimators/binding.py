@@ -27,8 +27,8 @@ from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
 from multikernel.estimators.advice import advise_on_features, advise_on_means
 from multikernel.estimators.approximated import approximate_given, bank_of_family
+from multikernel.estimators.checks import check_labels, check_samples, check_target, checked_target
 from multikernel.estimators.feature_predictor import FeaturePredictor
-from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.samples import (

@@ -22,7 +22,7 @@ from multikernel.estimators.fit import fit_model
 from multikernel.estimators.multiclass import probabilities
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Model
-from multikernel.estimators.targets import named, scores_of
+from multikernel.estimators.targets import predicted_labels, scores_of
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
 from multikernel.sources.rows import aligned
@@ -80,7 +80,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
         scores = scores_of(self, self._values(X))
-        return returned(named(self.classes_, scores), X)
+        return returned(predicted_labels(self.classes_, scores), X)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

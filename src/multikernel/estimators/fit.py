@@ -200,9 +200,11 @@ def resampling(model: Model, groups: Any, target: Array) -> Resampling:
     method, name = model._method, type(model).__name__
     cv = getattr(model, "cv", None)
     numbered(name, groups, len(target))
-    if not (method.own_folds or method.search.automatic(model) or getattr(model, "probability", None) is not None):
+    if not (
+        method.holds_samples_out or method.search.automatic(model) or getattr(model, "probability", None) is not None
+    ):
         return UNDECIDED
-    if method.own_folds and isinstance(cv, Integral):
+    if method.holds_samples_out and isinstance(cv, Integral):
         cv = None
     return Resampling.of(name, cv, groups, target)
 

@@ -111,7 +111,7 @@ class Method:
     squared_losses : whether a classifier's problems are regressions on labels -1 and +1
     several_targets : whether a regressor takes y of shape (n, t)
     reads_columns : (model) -> bool, whether learning reads several targets some columns at a time, as from a file
-    own_folds : whether learning itself holds samples out, in as many folds as the parameter ``cv`` says
+    holds_samples_out : whether learning itself holds samples out, in as many folds as the parameter ``cv`` says
     reads_kernels_few_times : whether a fit reads every kernel a few times only, so that copying a part costs more
     """
 
@@ -138,5 +138,5 @@ class Method:
     squared_losses: bool = False
     several_targets: bool = False
     reads_columns: Callable[[Any], bool] = lambda model: False
-    own_folds: bool = False
+    holds_samples_out: bool = False
     reads_kernels_few_times: bool = False

@@ -13,8 +13,8 @@ from multikernel._arrays import host, is_sparse, returned
 from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import Training, bind_training
+from multikernel.estimators.checks import check_finite_target
 from multikernel.estimators.fit import fit_model
-from multikernel.estimators.given import check_finite_target
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Model
 from multikernel.estimators.score_split import SplitScoring, parts_of, split_scores

@@ -13,6 +13,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.binding import Binding, bound_given, double_precision
+from multikernel.estimators.checks import check_predicted
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.fixed import (
     FixedParameter,
@@ -21,13 +22,12 @@ from multikernel.estimators.fixed import (
     unpenalised,
     without_fixed_views,
 )
-from multikernel.estimators.given import check_predicted
 from multikernel.estimators.linear_coefficients import linear_coefficients
 from multikernel.estimators.method import Method, scale_free
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.ridge_cv_learning import (
     cost_of,
-    has_own_weights,
+    has_separate_weights,
     learn,
     prepare,
     publish,
@@ -214,8 +214,8 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
         streaming=Streaming(learn=learn_sums, folds=folds_of_rows, kept_factors=kept_factors, check=check_sums),
         sizes=scale_free,
         several_targets=True,
-        reads_columns=has_own_weights,
-        own_folds=True,
+        reads_columns=has_separate_weights,
+        holds_samples_out=True,
     )
 
     @property

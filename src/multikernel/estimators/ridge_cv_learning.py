@@ -48,15 +48,15 @@ def tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
 
 def _shares_candidates(model: Any, target: Any) -> bool:
     """Whether several targets with separate weights are one problem, solved at candidates that all of them share."""
-    return target.ndim == 2 and target.shape[1] > 1 and has_own_weights(model)
+    return target.ndim == 2 and target.shape[1] > 1 and has_separate_weights(model)
 
 
-def has_own_weights(model: Any) -> bool:
+def has_separate_weights(model: Any) -> bool:
     """Whether each of several targets has separate weights, which are found together."""
     return not model.shared_weights
 
 
-def _has_own_ridges(model: Any, target: Any) -> bool:
+def _has_separate_ridges(model: Any, target: Any) -> bool:
     """Whether targets that share weights have separate ridges."""
     several = target.ndim == 2 and target.shape[1] > 1
     return several and model.criterion == "held_out" and model.fixed is None
@@ -95,7 +95,7 @@ def cost_of(model: Any, bank: BankCost, task: Task) -> Cost:
             cost = cost + Cost(own_ridges(bank, folds, t).work)  # its memory is already counted: blocks of targets
         return cost
     cost = model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
-    if _has_own_ridges(model, task.target):
+    if _has_separate_ridges(model, task.target):
         cost = cost + own_ridges(bank, folds, task.target.shape[1])
     return cost
 
@@ -128,7 +128,7 @@ def learn(
         if model.criterion == "evidence":
             error = Evidence.of(bank, Y, model.fit_intercept)
         weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
-        if _has_own_ridges(model, task.target):
+        if _has_separate_ridges(model, task.target):
             weights, solution = with_own_ridges(bank, Y, folds, weights, model.fit_intercept, model.tol, model.max_iter)
         else:
             if isinstance(held_out, ErrorInFeatures):

@@ -26,7 +26,7 @@ from multikernel.banks.rows import BankRows
 from multikernel.banks.threads import slices
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import as_views, is_given
-from multikernel.estimators.given import check_predicted
+from multikernel.estimators.checks import check_predicted
 from multikernel.estimators.posterior import KernelPosterior, Posterior
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.regressor import KernelRegressor

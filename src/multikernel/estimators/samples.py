@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from multikernel._arrays import checked, foreign, library, like, unmasked
 from multikernel._floats import all_finite
 from multikernel._rules import abbreviated, shortened
-from multikernel.estimators.given import check_samples
+from multikernel.estimators.checks import check_samples
 from multikernel.estimators.protocol import Model
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.family import resolved_on

@@ -38,7 +38,7 @@ from multikernel._linalg import as_columns
 from multikernel._rules import Choice
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
-from multikernel.estimators.given import check_target
+from multikernel.estimators.checks import check_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.target_columns import TargetColumns
 from multikernel.sources.rows import aligned

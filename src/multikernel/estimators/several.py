@@ -37,7 +37,7 @@ def in_one_pass(models: Sequence[Any]) -> bool:
     return all(isinstance(predictor, KernelPredictor) and predictor.linear for predictor in predictors)
 
 
-def informed(models: Sequence[Any], X: Any) -> list[Any]:
+def with_values_at(models: Sequence[Any], X: Any) -> list[Any]:
     """Copies of the models with known function values at X; the models share a reference to the training samples."""
     if not in_one_pass(models):
         return list(models)

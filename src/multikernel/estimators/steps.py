@@ -66,7 +66,7 @@ class Steps:
         assert self.before is not None
         return [step for _, step in self.before.steps if step is not None and not isinstance(step, str)]
 
-    def own(self, name: str) -> str | None:
+    def name_in_last_step(self, name: str) -> str | None:
         """The name of a parameter in the last step if models that differ in it can share a bank, else None."""
         if self.name:
             step_name, _, name = name.partition("__")

@@ -113,7 +113,7 @@ def losses(model: Model, values: Array, truth: Array) -> Array:
         classes_of_columns = classes[1:] if len(classes) == 2 else classes
         signs = np.where(truth[:, None] == classes_of_columns, 1.0, -1.0)
         return np.asarray(((values - signs) ** 2).sum(axis=1))
-    return (named(classes, scores_of(model, values)) != truth).astype(float)
+    return (predicted_labels(classes, scores_of(model, values)) != truth).astype(float)
 
 
 def scores_of(model: Model, values: Array) -> Array:
@@ -123,7 +123,7 @@ def scores_of(model: Model, values: Array) -> Array:
     return join(values, len(model.classes_), getattr(model, "multiclass", "ovr"))
 
 
-def named(classes: Array, scores: Array) -> Array:
+def predicted_labels(classes: Array, scores: Array) -> Array:
     """The predicted labels."""
     if scores.ndim == 1:
         index = (scores >= 0).astype(int)

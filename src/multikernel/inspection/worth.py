@@ -46,7 +46,7 @@ from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.binding import is_precomputed
-from multikernel.estimators.given import check_labels, check_target
+from multikernel.estimators.checks import check_labels, check_target
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.parameters import FoldsRule
 from multikernel.estimators.samples import family_of

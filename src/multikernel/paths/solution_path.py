@@ -17,7 +17,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_finite, numbers
 from multikernel.diagnostics import positive_weights
-from multikernel.estimators.several import informed
+from multikernel.estimators.several import with_values_at
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
 from multikernel.paths.plots import draw
@@ -287,18 +287,18 @@ class Path:
         ``kernels="precomputed"`` matrices (m, len(X), n).
         """
         X = self._after(X)
-        return np.stack([model.predict(X) for model in informed(self.models, X)])
+        return np.stack([model.predict(X) for model in with_values_at(self.models, X)])
 
     def decision_function(self, X: Any) -> Array:
         """Scores of every step, shape (steps, len(X)), or (steps, len(X), n_classes) with more than two classes."""
         X = self._after(X)
-        return np.stack([model.decision_function(X) for model in informed(self.models, X)])
+        return np.stack([model.decision_function(X) for model in with_values_at(self.models, X)])
 
     def score(self, X: Any, y: Any) -> Array:
         """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
         [y] = aligned(X, y=y)
         X = self._after(X)
-        models = informed(self.models, X)
+        models = with_values_at(self.models, X)
         if not is_regressor(models[0]) or np.ndim(y) != 1 or len(y) < 2:
             return np.array([model.score(X, y) for model in models])
         predicted = np.stack([model.predict(X) for model in models], axis=1)
@@ -341,7 +341,7 @@ class Path:
                 return simplest(left_out_losses(self.models), order)
             [y] = aligned(X, y=y)
             X = self._after(X)
-            return simplest(losses_of(informed(self.models, X), X, y), order)
+            return simplest(losses_of(with_values_at(self.models, X), X, y), order)
         if is_criterion:
             return step_of_least_error(self.criterion(X).reshape(len(self), -1).sum(axis=1), order)
         scores = self.validation_score if X is None else self.score(X, y)

@@ -117,7 +117,7 @@ def groups_of(estimator: Any, candidates: list[dict[str, Any]]) -> list[Group]:
     steps = Steps.of(estimator, "BankSearchCV searches")
     groups: list[tuple[dict[str, Any], list[int]]] = []
     for c, params in enumerate(candidates):
-        shared = {name: value for name, value in params.items() if steps.own(name) is None}
+        shared = {name: value for name, value in params.items() if steps.name_in_last_step(name) is None}
         for group_params, members in groups:
             if _equal_params(group_params, shared):
                 members.append(c)
@@ -126,7 +126,9 @@ def groups_of(estimator: Any, candidates: list[dict[str, Any]]) -> list[Group]:
             groups.append((shared, [c]))
     groups_with_steps = []
     for shared, members in groups:
-        member_params = [{str(steps.own(n)): v for n, v in candidates[c].items() if n not in shared} for c in members]
+        member_params = [
+            {str(steps.name_in_last_step(n)): v for n, v in candidates[c].items() if n not in shared} for c in members
+        ]
         changed = Steps.of(clone(estimator).set_params(**shared), "BankSearchCV searches")
         groups_with_steps.append(Group(members, changed, member_params))
     return groups_with_steps

@@ -22,7 +22,7 @@ from multikernel.banks import KernelBank
 from multikernel.estimators.predictor import with_known_values
 from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.scores import quick_scorer
-from multikernel.estimators.several import in_one_pass, informed, share_reference, stored
+from multikernel.estimators.several import in_one_pass, share_reference, stored, with_values_at
 from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.folds import folds_of
 from multikernel.selection.groups import Group, SearchedGroup
@@ -60,7 +60,8 @@ class Trials:
             folds = self._folds(model, target)
             checkpoint = self._checkpoint(group, X, y, folds)
             jobs = [
-                partial(self._on_own_bank, group, X, target, *fold, checkpoint, name) for name, fold in _named(folds)
+                partial(self._on_separate_bank, group, X, target, *fold, checkpoint, name)
+                for name, fold in _named(folds)
             ]
             with blas_threads(len(target), self.n_jobs):
                 done = on_threads(jobs, self.n_jobs, verbose=self.verbose)
@@ -112,7 +113,7 @@ class Trials:
         jobs = [partial(of_fold, name, *fold) for name, fold in _named(folds)]
         return on_threads(jobs, self.n_jobs, verbose=self.verbose)
 
-    def _on_own_bank(
+    def _on_separate_bank(
         self, group: Group, X: Any, y: Array, train: Array, test: Array, checkpoint: Checkpoint, name: str
     ) -> tuple[list[Scored], int]:
         """The scores on a fold whose steps are fitted to its training samples, and the number of kernels."""
@@ -149,7 +150,7 @@ class Trials:
         if self.scoring is None:
             scorers = {"score": quick_scorer(models[0], None)}
         scored = []
-        for model, spent in zip(informed(models, outer), seconds, strict=True):
+        for model, spent in zip(with_values_at(models, outer), seconds, strict=True):
             scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers.items()}
             scored.append(Scored(scores, spent, model.weights_))
         return scored

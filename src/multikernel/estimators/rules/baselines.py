@@ -216,7 +216,7 @@ def _single_kernels(model: BaselineModel, bank: KernelBank, task: Task) -> Array
 
 def _choosing_kernels(method: Method) -> Method:
     """The method for rules that compare single kernels: sizes do not matter, and kernels are read many times."""
-    return replace(method, sizes=scale_free, reads_kernels_few_times=False, own_folds=True)
+    return replace(method, sizes=scale_free, reads_kernels_few_times=False, holds_samples_out=True)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -181,7 +181,9 @@ class ProportionalMKLClassifier(BinaryClassifier):
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    _method: ClassVar[Method] = replace(classifier_rule(_weigh_by_accuracy, _trial_weights_of_classes), own_folds=True)
+    _method: ClassVar[Method] = replace(
+        classifier_rule(_weigh_by_accuracy, _trial_weights_of_classes), holds_samples_out=True
+    )
 
 
 # -- numbers -----------------------------------------------------------------------------------------------------------
@@ -271,5 +273,5 @@ class ProportionalMKLRegressor(RidgeRegressor):
     random_state: Seed = None
 
     _method: ClassVar[Method] = replace(
-        regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _trial_weights_of_numbers)), own_folds=True
+        regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _trial_weights_of_numbers)), holds_samples_out=True
     )

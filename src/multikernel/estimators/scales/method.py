@@ -363,7 +363,7 @@ def scales_method(labels_of: Callable[[Array], Array], from_source: Callable[[An
         check=check,
         from_source=from_source,
         log_odds=has_logistic_loss,
-        own_folds=True,
+        holds_samples_out=True,
     )
 
 

@@ -28,7 +28,7 @@ from multikernel.estimators.streamed.learning import (
     sample_size,
     warn_of_few,
 )
-from multikernel.estimators.streamed.rows import less, merged
+from multikernel.estimators.streamed.rows import merged, without_rows
 from multikernel.estimators.streamed.state import StreamState
 from multikernel.estimators.streamed.streaming import check_sums
 from multikernel.estimators.unchanged import unchanged_on_error
@@ -132,7 +132,7 @@ class LearnsFromSums:
             check_settled(model, state)
             chunk = _checked_chunk(X, y, sample_weight)
             remaining = state.rows - len(chunk)
-            sums = less(state.sums, pass_of(model, state).of(chunk))
+            sums = without_rows(state.sums, pass_of(model, state).of(chunk))
             if remaining < 2 or sum(fold_sums.count for fold_sums in sums) <= 0.0:
                 raise ValueError(f"{name}: {len(chunk)} of {state.rows} samples cannot be taken off")
             if any(_took_too_much(fold_sums, before) for fold_sums, before in zip(sums, state.sums, strict=True)):

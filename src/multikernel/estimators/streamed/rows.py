@@ -173,7 +173,7 @@ def merged(sums: tuple[Moments, ...], others: tuple[Moments, ...]) -> tuple[Mome
     return tuple(a.merge(b) for a, b in zip(sums, others, strict=True))
 
 
-def less(sums: tuple[Moments, ...], others: tuple[Moments, ...]) -> tuple[Moments, ...]:
+def without_rows(sums: tuple[Moments, ...], others: tuple[Moments, ...]) -> tuple[Moments, ...]:
     """The sums without the rows of the others, fold by fold."""
     return tuple(a.less(b) for a, b in zip(sums, others, strict=True))
 
