@@ -28,6 +28,7 @@ from multikernel import (
     L1MKLRegressor,
     LpMKLClassifier,
     PolynomialMKLClassifier,
+    PolynomialMKLRegressor,
     bind,
     kernels,
 )
@@ -74,8 +75,8 @@ def test_binds_once_for_each_set_of_kernels(cancer, monkeypatch):
     one_in(
         2,
         [
-            (mk.LearnedScalesRegressor(penalty=1.0), {"metric": ["diagonal", "full"]}),
-            (mk.LearnedScalesRegressor(penalty=1.0), {"groups": [None, [[0, 1]]]}),
+            (mk.LearnedScalesRegressor(penalty=1.0, tol=1.0), {"metric": ["diagonal", "full"]}),
+            (mk.LearnedScalesRegressor(penalty=1.0, tol=1.0), {"groups": [None, [[0, 1]]]}),
             (
                 mk.GMKLRegressor(combination="profile", alpha=0.1, penalty=1.0),
                 {"profile": [kernels.Matern(), kernels.Laplacian()]},
@@ -141,6 +142,40 @@ def test_other_parameters_of_the_grid(cancer):
     search = BankSearchCV(AverageMKLClassifier(), grid, cv=3).fit(*cancer)
     assert search.cv_results_["param_C"] == [0.1, 10.0, None]
     assert search.best_estimator_.learner == search.best_params_["learner"]
+
+
+def test_the_best_model_has_no_parameter_of_another_candidate():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = AverageMKLRegressor(kernels.RBF(0.1), alpha=0.1)
+    search = BankSearchCV(model, [{"alpha": [1e9]}, {"fit_intercept": [True]}], cv=3).fit(X, X[:, 0])
+    assert search.best_params_ == {"fit_intercept": True}
+    np.testing.assert_array_equal(search.predict(X), model.fit(X, X[:, 0]).predict(X))
+
+
+def test_saved_folds_are_those_of_the_same_groups(tmp_path):
+    """Groups change the folds on which a candidate chooses its own parameters, even where the outer folds are given."""
+    rng = np.random.default_rng(0)
+    subject = np.repeat(np.arange(8), 4)
+    X, y = rng.normal(size=(8, 3))[subject] + 0.01 * rng.normal(size=(32, 3)), rng.normal(size=8)[subject]
+    grid = {"fit_intercept": [True, False]}
+    cv = [(np.arange(16), np.arange(16, 32)), (np.arange(16, 32), np.arange(16))]
+
+    def scores(groups, checkpoint):
+        search = BankSearchCV(AverageMKLRegressor(kernels.RBF(0.1)), grid, cv=cv, checkpoint=checkpoint)
+        return search.fit(X, y, groups=groups).cv_results_["mean_test_score"]
+
+    apart = scores(None, tmp_path)
+    together = scores(subject, tmp_path)
+    np.testing.assert_array_equal(together, scores(subject, None))
+    assert (together != apart).all()
+
+
+def test_landmarks_are_those_of_the_random_state():
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model = PolynomialMKLRegressor(kernels.RBF(0.1), alpha=0.1, degree=1, approximation="nystroem", rank=3)
+    search = BankSearchCV(model, {"random_state": [0, 1]}, cv=2).fit(X, X[:, 0])
+    assert np.ptp(search.cv_results_["mean_test_score"]) > 1e-3
+    np.testing.assert_allclose(search.predict(X), model.set_params(**search.best_params_).fit(X, X[:, 0]).predict(X))
 
 
 @pytest.mark.crossed

@@ -2,9 +2,11 @@
 
 import joblib
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.decomposition import PCA
+from sklearn.exceptions import DataConversionWarning
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
@@ -17,6 +19,7 @@ from multikernel import (
     EasyMKLClassifier,
     GMKLClassifier,
     L1MKLClassifier,
+    OneClassMKL,
     kernels,
 )
 from multikernel.banks.packed import PackedBank
@@ -84,6 +87,33 @@ def test_alphas_share_a_decomposition_of_each_fold(diabetes):
     )
     same(ours, theirs)
     np.testing.assert_allclose(ours.predict(diabetes[0]), theirs.predict(diabetes[0]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["a column", "a frame"])
+def test_labels_in_a_column_are_scored_one_by_one(form, cancer):
+    X, y = cancer[0][:40], cancer[1][:40]
+    pipeline = make_pipeline(StandardScaler(), AverageMKLClassifier(kernels.RBF(0.1)))
+    grid = {"averagemklclassifier__C": [0.1, 1.0]}
+    column = y[:, None] if form == "a column" else pd.DataFrame({"y": y})
+    truth = BankSearchCV(pipeline, grid, cv=2).fit(X, y).cv_results_["mean_test_score"]
+    with pytest.warns(DataConversionWarning):
+        found = BankSearchCV(pipeline, grid, cv=2).fit(X, column).cv_results_["mean_test_score"]
+    np.testing.assert_array_equal(found, truth)
+
+
+def test_a_pipeline_without_a_target(cancer):
+    X = cancer[0][:40]
+    pipeline = make_pipeline(StandardScaler(), OneClassMKL(kernels.RBF(0.1)))
+
+    def inside(model, X, y):
+        return float((model.predict(X) == 1).mean())
+
+    grid = {"oneclassmkl__nu": [0.1, 0.5]}
+    ours, theirs = (search(pipeline, grid, cv=KFold(2), scoring=inside) for search in (BankSearchCV, GridSearchCV))
+    same(ours.fit(X, None), theirs.fit(X))
+    classifier = make_pipeline(StandardScaler(), AverageMKLClassifier(kernels.RBF(0.1)))
+    with pytest.raises(ValueError, match="AverageMKLClassifier requires y to be passed"):
+        BankSearchCV(classifier, {"averagemklclassifier__C": [1.0]}).fit(X, None)
 
 
 def test_the_scaler_is_tuned_with_the_model(cancer):

@@ -39,7 +39,8 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     time_budget: Positive | None = None
     _method: ClassVar[Method]
     # The parameters on which the bank depends: models that differ in one of them cannot share a bank.
-    _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank")
+    # A random state draws the landmarks of approximate kernels.
+    _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank", "random_state")
 
     # What a fit remembers of its training samples. Without annotations, which would make these names parameters.
     _strings = ()  # the columns that held strings

@@ -20,7 +20,7 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from multikernel._parameters import Directory, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
@@ -190,15 +190,15 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The best candidate fitted to all samples, on the bank of the search if no step learns from the samples."""
         params = group.member_params[group.members.index(self.best_index_)]
         if searched.bound is None:
-            with blas_threads(len(y)):
+            with blas_threads(_num_samples(X)):
                 best = clone(self.estimator).set_params(**self.best_params_)
                 if groups is None:
                     return best.fit(X, y)
                 steps = Steps.of(best, "BankSearchCV searches")
                 learned, before = steps.applied(X, y)
                 return steps.joined(before, steps.last.fit(learned, y, groups=groups))
-        before, model, bank, target = searched.bound
-        model.set_params(**params).check_parameters()
+        before, model, bank, target = searched.bound  # the model has the parameters of the first candidate
+        model.set_params(**clone(group.steps.last).get_params(deep=False) | params).check_parameters()
         with blas_threads(len(target)):
             best_checkpoint = searched.checkpoint.under(f"best, {params}")
             held_out = model.resampling(groups, target)

@@ -10,8 +10,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.metrics import r2_score
 from sklearn.utils import _safe_indexing
+from sklearn.utils.validation import _num_samples
 from threadpoolctl import threadpool_limits
 
 from multikernel._folds import Fold
@@ -19,6 +21,8 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
+from multikernel.estimators.binding import require_target
+from multikernel.estimators.checks import checked_target
 from multikernel.estimators.predictor import with_known_values
 from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.scores import quick_scorer
@@ -56,7 +60,7 @@ class Trials:
         """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
         model = group.models()[0]
         if not group.steps.once:
-            target = np.asarray(y)
+            target = _target(model, X, y)
             folds = self._folds(model, target)
             checkpoint = self._checkpoint(group, X, y, folds)
             jobs = [
@@ -85,7 +89,7 @@ class Trials:
         last = group.steps.last
         task = f"search of {type(last).__name__}"
         checkpoint = Checkpoint.of(
-            self.checkpoint, task, last, group.steps.before, group.member_params, X, y, folds, self.scoring
+            self.checkpoint, task, last, group.steps.before, group.member_params, X, y, folds, self.scoring, self.groups
         )
         if group.steps.once and group.only_alpha:
             checkpoint.expect([_ALL])
@@ -191,6 +195,20 @@ class Trials:
             scored_model = with_known_values(model, values)
             scores.append({name: float(scorer(scored_model, outer, y[test])) for name, scorer in self.scorers.items()})
         return scores
+
+
+def _target(model: Any, X: Any, y: Any) -> Array:
+    """The target as a bank would be bound with it: labels are a vector, and no target is zeros.
+
+    Raises
+    ------
+    ValueError : where the model needs a target and there is none, or X and y have different numbers of rows
+    """
+    require_target(model, y)
+    n = _num_samples(X)
+    if y is None:
+        return np.zeros(n)
+    return checked_target(y, n, multi_output=not is_classifier(model))
 
 
 def _named(folds: list[Fold]) -> list[tuple[str, Fold]]:

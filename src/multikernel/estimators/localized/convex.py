@@ -204,7 +204,7 @@ class LocalizedModel(KernelEstimator):
 
     _bank_parameters: ClassVar[tuple[str, ...]] = (
         *KernelEstimator._bank_parameters,
-        *("n_clusters", "memberships", "temperature", "random_state"),
+        *("n_clusters", "memberships", "temperature"),
     )
 
     @property
