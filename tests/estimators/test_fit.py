@@ -199,9 +199,9 @@ def test_paths_and_searches_use_no_private_member_of_an_estimator() -> None:
     import re
 
     from multikernel.paths import plots, solution_path, solve
-    from multikernel.selection import folds, search, table
+    from multikernel.selection import folds, groups, search, table, trials
 
-    for room in (folds, search, table, plots, solution_path, solve):
+    for room in (folds, groups, search, table, trials, plots, solution_path, solve):
         used = re.findall(r"\b(?:model|models\[\w+\]|estimator|private|first|m)\._\w+", inspect.getsource(room))
         assert not used, (room.__name__, used)
 

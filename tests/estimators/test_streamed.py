@@ -267,8 +267,12 @@ def test_what_is_refused():
     unknown = clone(MODELS["classes"]).set_params(class_weight={"low": 2.0, "lowest": 3.0})
     with pytest.raises(ValueError, match="not in class_weight"):
         unknown.partial_fit(X, LABELS)
+    with pytest.raises(ValueError, match="leave no sample of class low"):
+        unknown.set_params(class_weight={"low": 0.0}).partial_fit(X, LABELS)
     with pytest.raises(ValueError, match="a source holds its target"):
         MODELS["rls2"].fit(source, SCORE)
+    with pytest.raises(ValueError, match="takes its rows only: leave unlabeled out"):
+        clone(MODELS["rls2"]).fit(source, unlabeled=X)
     with pytest.raises(ValueError, match="no target"):
         clone(MODELS["rls2"]).fit(streams.arrays(X))
     with pytest.raises(MemoryError, match="or take rank="):

@@ -285,6 +285,11 @@ def test_weights_that_are_no_numbers_are_told(model: Any) -> None:
             clone(model).fit(X, target(model), sample_weight=wrong)
 
 
+def test_weights_whose_sum_overflows_are_told() -> None:
+    with pytest.raises(ValueError, match="sample_weight must have a finite sum, and it overflows"):
+        mk.AverageMKLClassifier(FAMILY, C=1.0).fit(X, LABELS, sample_weight=np.full(N, 1e308))
+
+
 def test_no_private_class_is_named() -> None:
     for given in (mk.bind(FAMILY, X), {"a": X}):
         with pytest.raises(ValueError, match=r"must hold the features themselves.*: pass X itself, as one table"):

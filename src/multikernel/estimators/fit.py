@@ -68,7 +68,7 @@ def fit_model(
         X, y = as_source(X, y, sample_weight)
         with limited(estimator.time_budget):
             if isinstance(X, Source):
-                fit_source(estimator, X, y, groups)
+                fit_source(estimator, X, y, groups, fit_arguments)
                 return model
             require_target(estimator, y)
             forget_sums(estimator)

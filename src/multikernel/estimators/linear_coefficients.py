@@ -21,6 +21,8 @@ from multikernel.sources.feature_view import FeatureView
 def linear_coefficients(model: Any) -> dict[str, Array]:
     """b_k for each kernel, by its name: shape (features of k,), or (features of k, t) for t targets.
 
+    Kernels of the same name are of the same columns; their coefficients are added.
+
     Raises
     ------
     AttributeError : where a kernel is not linear in columns, or was given as a matrix or a bank
@@ -38,14 +40,14 @@ def linear_coefficients(model: Any) -> dict[str, Array]:
     if any(columns is None for columns, _ in spaces):
         raise AttributeError(f"{name} has no coef_: a kernel is not linear in columns of the samples; see dual_coef_")
     weights = np.broadcast_to(predictor.weights, (len(predictor.coef), len(spaces)))
-    coefficients = {}
+    coefficients: dict[str, Array] = {}
     for k, (_, samples) in enumerate(spaces):
         bank = predictor.reference.cross(like(model._home, samples))
         coefficients_of_kernel = np.asarray(bank.matrix(k)) @ (weights[:, k, None] * predictor.over_columns(bank)).T
         if model.dual_coef_.ndim == 1:
-            coefficients[str(model.kernel_names_[k])] = coefficients_of_kernel[:, 0]
-        else:
-            coefficients[str(model.kernel_names_[k])] = coefficients_of_kernel
+            coefficients_of_kernel = coefficients_of_kernel[:, 0]
+        kernel_name = str(model.kernel_names_[k])
+        coefficients[kernel_name] = coefficients.get(kernel_name, 0.0) + coefficients_of_kernel
     return coefficients
 
 

@@ -70,7 +70,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
 
     Raises
     ------
-    ValueError : for a wrong shape, a negative number, a NaN or infinity, and where every weight is zero
+    ValueError : for a wrong shape, a negative number, a NaN or infinity, and where their sum is zero or infinite
     """
     if sample_weight is None:
         return None
@@ -79,4 +79,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
         raise ValueError(
             f"sample_weight must be {n} finite numbers >= 0, and not every weight zero; got shape {weight.shape}"
         )
+    with np.errstate(over="ignore"):
+        if not np.isfinite(weight.sum()):
+            raise ValueError("sample_weight must have a finite sum, and it overflows: divide the weights by a number")
     return weight

@@ -14,6 +14,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
 from multikernel.estimators.binding import Binder, Binding, bound_given
 from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.fit import fit_model
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
 from multikernel.estimators.posterior import FeaturePosterior, Posterior, alpha_of, ridge_problem
@@ -24,7 +25,6 @@ from multikernel.estimators.rls2.scaled import (
     SEARCH,
     ScaledModel,
     factors,
-    fit_scaled,
     learner,
     publish_scaling,
     scaled_weights,
@@ -264,7 +264,7 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
+        return fit_model(self, X, y, sample_weight, groups, unlabeled=unlabeled)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -348,4 +348,4 @@ class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
+        return fit_model(self, X, y, sample_weight, groups, unlabeled=unlabeled)

@@ -13,6 +13,7 @@ from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.approximated import ApproximationName, Rank
 from multikernel.estimators.binding import Binding
 from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.fit import fit_model
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
 from multikernel.estimators.posterior import alpha_of
@@ -22,7 +23,6 @@ from multikernel.estimators.rls2.scaled import (
     SEARCH,
     ScaledModel,
     factors,
-    fit_scaled,
     learner,
     publish_scaling,
     scaled_weights,
@@ -246,7 +246,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
             their self-values k_k(x, x), of shape (m, n_u)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
+        return fit_model(self, X, y, sample_weight, groups, unlabeled=unlabeled)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -360,4 +360,4 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
             their self-values k_k(x, x), of shape (m, n_u)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
+        return fit_model(self, X, y, sample_weight, groups, unlabeled=unlabeled)

@@ -14,7 +14,6 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import is_given
-from multikernel.estimators.fit import fit_model
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.samples import samples_of
@@ -22,21 +21,15 @@ from multikernel.estimators.search import Samples, Search, names_of, ridges
 from multikernel.procedures.rls2 import ScaledWeights, scaling_factors
 
 
-def fit_scaled(model: ScaledModel, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any) -> Any:
-    """Fit a model; the factors of ``scaling="transductive"`` also depend on the inputs ``unlabeled``."""
-    model.check_parameters()
+def learner(model: ScaledModel, bank: KernelBank, target: Array, X: Any, fit_arguments: dict[str, Any]) -> Learner:
+    """The learner of all problems of a fit, which share the self-values of the unlabeled inputs."""
+    unlabeled = fit_arguments.get("unlabeled")
+    unlabeled_sums = None
     if unlabeled is not None and model.scaling != "transductive":
         raise ValueError(
             f"{type(model).__name__}: unlabeled inputs are used with scaling='transductive' only, and scaling is "
             f"{model.scaling!r}"
         )
-    return fit_model(model, X, y, sample_weight, groups, unlabeled=unlabeled)
-
-
-def learner(model: ScaledModel, bank: KernelBank, target: Array, X: Any, fit_arguments: dict[str, Any]) -> Learner:
-    """The learner of all problems of a fit, which share the self-values of the unlabeled inputs."""
-    unlabeled = fit_arguments.get("unlabeled")
-    unlabeled_sums = None
     if unlabeled is not None:
         unlabeled_sums = _self_values(model, bank, X, unlabeled).sum(axis=1)
     learn: Callable[..., Learned] = model._method.learn

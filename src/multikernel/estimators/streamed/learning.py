@@ -19,6 +19,7 @@ from multikernel.estimators.streamed.row_folds import fold_of_rows
 from multikernel.estimators.streamed.rows import Pass
 from multikernel.estimators.streamed.state import Sample, StreamState
 from multikernel.estimators.streamed.streaming import streaming_of
+from multikernel.estimators.targets import check_every_class
 from multikernel.persistence.digest import digest
 from multikernel.streams import Chunk
 
@@ -94,7 +95,8 @@ def begin_state(model: Model, sample: Chunk, classes: Any) -> StreamState:
             raise ValueError(f"{type(model).__name__} needs samples of at least two classes, got one: {classes[0]!r}")
         class_weight = getattr(model, "class_weight", None)
         # raises ValueError where class_weight names another label
-        compute_class_weight(class_weight, classes=classes, y=classes)
+        weights_of_classes = compute_class_weight(class_weight, classes=classes, y=classes)
+        check_every_class(classes, weights_of_classes)
     else:
         classes = None
     method = model.approximation

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,7 +27,7 @@ FEWEST_SAMPLED = 5000  # the least number of rows of a source that are sampled
 _CELL = 100.0  # bytes that a cell of the sample takes, as a string, as a number and as a feature
 
 
-def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) -> None:
+def fit_source(model: Model, source: Source, y: Any, groups: Any, fit_arguments: Mapping[str, Any]) -> None:
     """Fit a model to a source: by ``Method.from_source`` if there is one, else by sums over the rows."""
     method = model._method
     if method.streaming is None and method.from_source is None:
@@ -42,6 +43,9 @@ def fit_source(model: Model, source: Source, y: Any = None, groups: Any = None) 
         )
     if y is not None:
         raise ValueError(f"{type(model).__name__}: a source holds its target: name it where the source is made")
+    for name, value in fit_arguments.items():
+        if value is not None:
+            raise ValueError(f"{type(model).__name__}: a fit to a source takes its rows only: leave {name} out")
     check_sums(model)
     forget_sums(model)
     with removed_at_the_end(source):
