@@ -28,7 +28,7 @@ from multikernel.machines import HingeMachine, Machine, MarginMachine
 from multikernel.sources.rows import aligned
 
 
-def ten_polynomials(model: Model) -> KernelFamily:
+def polynomials_of_degrees_0_to_10(model: Model) -> KernelFamily:
     """The default kernels: the normalised homogeneous polynomials of degrees 0 to 10."""
     return homogeneous_polynomials(10)
 
@@ -134,7 +134,7 @@ def advise_on_directions(model: Model, X: Any, labels: Array) -> None:
     advise_on_lengths(type(model).__name__, X, labels)
 
 
-TEN_POLYNOMIALS = Binding(default_kernels=ten_polynomials, advise=advise_on_directions)
+HOMOGENEOUS_POLYNOMIALS = Binding(default_kernels=polynomials_of_degrees_0_to_10, advise=advise_on_directions)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

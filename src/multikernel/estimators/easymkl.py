@@ -14,7 +14,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.certificate import Certificate
 from multikernel.estimators.approximated import ApproximationName, Rank
-from multikernel.estimators.classifier import TEN_POLYNOMIALS, BinaryClassifier, classification_machine
+from multikernel.estimators.classifier import HOMOGENEOUS_POLYNOMIALS, BinaryClassifier, classification_machine
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
@@ -189,7 +189,7 @@ class EasyMKLClassifier(BinaryClassifier):
     _method: ClassVar[Method] = Method(
         learn=_learn,
         cost=_cost,
-        binding=TEN_POLYNOMIALS,
+        binding=HOMOGENEOUS_POLYNOMIALS,
         tasks=binary_tasks,
         search=Search(names=_names, candidates=_candidates),
         publish=_publish,

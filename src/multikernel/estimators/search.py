@@ -97,11 +97,11 @@ class Samples:
     def losses(self, model: Model, values: Array) -> Array:
         """The weighted losses of function values of shape (r, problems), shape (r,)."""
         target = self.target if self.unit == 1.0 else self.target / self.unit
-        return np.asarray(self.share * losses(model, values / self.unit, target))
+        return np.asarray(self.weight_of_each * losses(model, values / self.unit, target))
 
     @property
-    def share(self) -> Array:
-        """The weights as an array, also where all are 1."""
+    def weight_of_each(self) -> Array:
+        """The weight of each sample, also where all are 1."""
         if self.weight is None:
             return np.ones(len(self.target))
         return self.weight
@@ -138,7 +138,7 @@ def combined_size(combination: Combination, domain: Domain, samples: Samples) ->
     """
     start = domain.start(combination.n_parameters(samples.bank))
     with np.errstate(over="ignore"):  # powers that overflow are refused where the problem is solved
-        size = float(np.average(combination.gram(samples.bank, start).diagonal(), weights=samples.share))
+        size = float(np.average(combination.gram(samples.bank, start).diagonal(), weights=samples.weight_of_each))
     return size if 0.0 < size < np.inf else 1.0
 
 
@@ -418,12 +418,12 @@ def search_folds(samples: Samples, classes: bool) -> Iterator[tuple[Samples, Sam
     ------
     ValueError : where groups or given folds leave no training samples of every class
     """
-    weighted_rows = np.flatnonzero(samples.share > 0)
+    weighted_rows = np.flatnonzero(samples.weight_of_each > 0)
     targets = np.unique(samples.target, return_inverse=True)[1].reshape(len(samples.target), -1)
     gram = samples.bank.combine(np.ones(len(samples.bank)))
     # with equal weights the sums would be 0 for centred features
     uneven = 1.0 + targets[:, 0] / targets[:, 0].max(initial=1)
-    image = gram.multiply(samples.share * uneven)
+    image = gram.multiply(samples.weight_of_each * uneven)
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[weighted_rows]
     unique, key_of_row = np.unique(key, axis=0, return_inverse=True)
     key_of_row = np.ravel(key_of_row)

@@ -190,7 +190,7 @@ def _ridges(model: GeneralizedModel, name: str, samples: Samples) -> Array:
     n s^2 / u and the penalty s^2 z theta is smallest at u = sqrt(n).
     """
     if model.radius is None:
-        return ridges(np.sqrt(samples.share.sum()))
+        return ridges(np.sqrt(samples.weight_of_each.sum()))
     return ridges(size_in_ball(model, samples))
 
 

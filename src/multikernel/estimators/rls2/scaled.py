@@ -64,7 +64,7 @@ def _candidates(model: ScaledModel, name: str, samples: Samples) -> Array:
     """Candidates of alpha: multiples of the scaled kernels' mean self-value, which is 1 / n for kernels of trace 1."""
     if model.scaling == "none":
         return ridges(samples.size)
-    return ridges(1.0 / float(samples.share.sum()))
+    return ridges(1.0 / float(samples.weight_of_each.sum()))
 
 
 def unscaled(model: ScaledModel, bank: KernelBank) -> KernelBank | None:

@@ -20,7 +20,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import Gram
 from multikernel.estimators.binding import Binding
-from multikernel.estimators.classifier import TEN_POLYNOMIALS, classification_machine
+from multikernel.estimators.classifier import HOMOGENEOUS_POLYNOMIALS, classification_machine
 from multikernel.estimators.fit import tasks_of
 from multikernel.estimators.method import Method
 from multikernel.estimators.posterior import alpha_of
@@ -176,7 +176,7 @@ def classifier_rule(weigh: Weigh, trial_weights: Any = None) -> Method:
     rule = RuleMKL(weigh, classification_machine, trial_weights)
     return Method(
         learn=rule.learn,
-        binding=TEN_POLYNOMIALS,
+        binding=HOMOGENEOUS_POLYNOMIALS,
         tasks=binary_tasks,
         search=Search(names=_names, candidates=_candidates, fold=rule.fold),
         reads_kernels_few_times=True,
