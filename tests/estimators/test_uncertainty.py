@@ -140,6 +140,15 @@ def test_samples_banks_matrices_and_views_know_the_same() -> None:
         given.predict(new, return_std=True, self_values=[["a"] * 20] * 3)
 
 
+def test_models_of_a_path_share_the_training_samples_of_their_deviations() -> None:
+    found = mk.path(mk.AverageMKLRegressor(FAMILY), X[TRAIN], Y[TRAIN], "alpha", [0.1, 1.0]).models
+    assert all(model._posterior.predictor.reference is found[0].predictor_.reference for model in found)
+    for model in found:
+        alone = mk.AverageMKLRegressor(FAMILY, alpha=model.alpha).fit(X[TRAIN], Y[TRAIN])
+        known = alone.predict(X[NEW], return_std=True)[1]
+        np.testing.assert_allclose(model.predict(X[NEW], return_std=True)[1], known, rtol=1e-9)
+
+
 @pytest.mark.parametrize("method", ["nystroem", "fourier"])
 def test_approximate_kernels_have_deviations_of_their_own(method: str) -> None:
     """Those of ridge regression with the kernel of the features, from samples and from matrices."""

@@ -28,7 +28,7 @@ def share_reference(models: Sequence[Any], bank: KernelBank) -> None:
         support = np.unique(np.concatenate([predictor.support for predictor in predictors]))
         reference = bank.reference(support)
         for model in models:
-            model.predictor_ = model.predictor_.on(reference, support)
+            model.share(reference, support)
 
 
 def in_one_pass(models: Sequence[Any]) -> bool:
