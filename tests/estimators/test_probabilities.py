@@ -12,6 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.metrics import brier_score_loss
+from sklearn.model_selection import ShuffleSplit
 from sklearn.preprocessing import scale
 
 import multikernel
@@ -243,6 +244,21 @@ def test_folds_given_for_the_whole_sample_are_those_of_the_training_samples():
     cv = [(np.flatnonzero(np.arange(60) % 3 != f), np.flatnonzero(np.arange(60) % 3 == f)) for f in range(3)]
     for model in (BestKernelClassifier(FEW, cv=cv), LearnedScalesClassifier(cv=cv)):
         assert model.set_params(probability="platt").fit(X, y).predict_proba(X).shape == (60, 3)
+
+
+def test_models_of_shuffled_folds_start_from_that_of_all_samples(monkeypatch):
+    X, y, _ = overlapping(40)
+    starts, fit_bank = [], L1MKLClassifier.fit_bank
+
+    def watched(self, bank, target, earlier=(), *given, **named):
+        starts.extend(earlier)
+        return fit_bank(self, bank, target, earlier, *given, **named)
+
+    monkeypatch.setattr(L1MKLClassifier, "fit_bank", watched)
+    L1MKLClassifier(FEW, probability="platt", cv=ShuffleSplit(2, random_state=0)).fit(X, y)
+    assert len(starts) == 2
+    for start in starts:
+        np.testing.assert_array_equal(start.rows, np.arange(36))
 
 
 def test_saved_and_loaded_with_the_model(tmp_path):

@@ -210,7 +210,7 @@ def held_out_values(
 
 
 def _folds(resampling: Resampling, labels: Array, weight: Array) -> list[Fold]:
-    """The training and test samples of each fold; samples of weight zero are in neither."""
+    """The training samples of each fold, in order, and its test samples; samples of weight zero are in neither."""
     if not resampling.decided:
         return pairs_of(stratified(labels, weight, resampling.count or FOLDS))
     weighted_rows = np.flatnonzero(weight > 0)
@@ -221,7 +221,7 @@ def _folds(resampling: Resampling, labels: Array, weight: Array) -> list[Fold]:
             "probabilities are calibrated on held-out samples, and every fold leaves out all samples of a class: give "
             "groups or cv of which some keep samples of every class for training"
         )
-    return [(weighted_rows[train], weighted_rows[test]) for train, test in folds]
+    return [(weighted_rows[np.sort(train)], weighted_rows[test]) for train, test in folds]
 
 
 def stratified(labels: Array, weight: Array, count: int = FOLDS) -> Array:

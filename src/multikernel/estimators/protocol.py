@@ -130,7 +130,7 @@ class Fitted:
         return replace(self, weights=weights_of_both, solution=replace(self.solution, n_iter=n_iter))
 
     def among(self, train: Array) -> Fitted:
-        """The part of the solution on these training samples, to start from; its rows are positions in ``train``."""
+        """The part of the solution on some training samples, in order, to start from; its rows are their positions."""
         is_member = np.isin(self.rows, train)
 
         def variables_of_members(variables: Array) -> Array:
