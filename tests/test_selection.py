@@ -152,6 +152,13 @@ def test_the_best_model_has_no_parameter_of_another_candidate():
     np.testing.assert_array_equal(search.predict(X), model.fit(X, X[:, 0]).predict(X))
 
 
+def test_a_search_on_a_bank_has_no_features_of_an_earlier_one():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    search = BankSearchCV(AverageMKLRegressor(kernels.RBF(0.1)), {"alpha": [0.1, 1.0]}, cv=2).fit(X, X[:, 0])
+    assert search.n_features_in_ == 2
+    assert not hasattr(search.fit(bind([kernels.RBF(0.1)], X), X[:, 0]), "n_features_in_")
+
+
 def test_saved_folds_are_those_of_the_same_groups(tmp_path):
     """Groups change the folds on which a candidate chooses its own parameters, even where the outer folds are given."""
     rng = np.random.default_rng(0)

@@ -105,7 +105,7 @@ def test_a_pipeline_without_a_target(cancer):
     X = cancer[0][:40]
     pipeline = make_pipeline(StandardScaler(), OneClassMKL(kernels.RBF(0.1)))
 
-    def inside(model, X, y):
+    def inside(model, X, y=None):
         return float((model.predict(X) == 1).mean())
 
     grid = {"oneclassmkl__nu": [0.1, 0.5]}

@@ -220,7 +220,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
 
         An interval extends to both sides of the prediction by a multiple of the standard deviation. With this multiple,
         intervals contain this share of the training samples, left out one by one with the kernel as learned from all.
-        Intervals therefore do not assume Gaussian noise.
+        Intervals therefore do not assume Gaussian noise. Of n samples the largest multiple belongs to a coverage of
+        n / (n + 1), and is taken for a larger one as well.
 
         Parameters
         ----------
