@@ -30,7 +30,7 @@ MODELS = [
     mk.MultipleKernelRidgeCV(FAMILY, tol=1e-2),
     mk.PolynomialMKLRegressor(FAMILY, alpha=0.1, degree=1),
     mk.AverageMKLRegressor(FAMILY, alpha=0.1),
-    mk.GMKLRegressor(FAMILY),
+    mk.GMKLRegressor(FAMILY, alpha=0.1, penalty=1.0),
     mk.L1MKLClassifier(FAMILY, C=10.0),
     mk.RLS2Classifier(FAMILY, alpha=1e-3),
     mk.SMKLClassifier(FAMILY, C=10.0),

@@ -254,9 +254,9 @@ def test_groups_are_routed_to_the_fit(make: Callable[[], Any]) -> None:
 
 
 def test_a_search_keeps_groups_whole_outside_and_inside() -> None:
-    model = mk.BankSearchCV(mk.LpMKLClassifier(FAMILY, C="auto"), {"p": [1.5, 2.0]}, cv=3)
+    model = mk.BankSearchCV(mk.LpMKLClassifier(FAMILY), {"p": [1.5, 2.0]}, cv=3)
     model.fit(X, LABELS, groups=GROUPS)
-    given = mk.BankSearchCV(mk.LpMKLClassifier(FAMILY, C="auto"), {"p": [1.5, 2.0]}, cv=GroupKFold(3))
+    given = mk.BankSearchCV(mk.LpMKLClassifier(FAMILY, C="auto"), {"p": [1.5]}, cv=GroupKFold(3))
     given.fit(X, LABELS, groups=GROUPS)
     assert model.n_splits_ == given.n_splits_ == 3
     direct = mk.LpMKLClassifier(FAMILY, C="auto", p=given.best_params_["p"]).fit(X, LABELS, groups=GROUPS)

@@ -95,7 +95,7 @@ def test_correlations_sum_to_the_correlation(fitted):
     "model",
     [
         AverageMKLRegressor("linear"),
-        L1MKLRegressor("linear"),
+        L1MKLRegressor("linear", C=1.0, epsilon=0.1),
         PolynomialMKLRegressor("linear"),
         LinearRLS2Regressor(alpha=0.1),
         GatedMKLRegressor(),

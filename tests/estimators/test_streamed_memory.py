@@ -64,11 +64,7 @@ def peak_of(folder, kind, model, rank, n, budget):
     return peak
 
 
-def test_peak_memory(tmp_path):
-    assert peak_of(tmp_path, "parquet", "average", 50, 20_000, 150e6) <= 1.1 * 150e6
-
-
-@pytest.mark.study
+@pytest.mark.study  # with fewer rows, the features of all of them would be less than the budget
 @pytest.mark.parametrize("kind", ["parquet", "csv", "npy", "pieces"])
 @pytest.mark.parametrize("model", ["rls2", "cv", "average", "classes", "polynomial"])
 def test_peak_memory_of_every_way(tmp_path, kind, model):
