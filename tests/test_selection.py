@@ -34,6 +34,7 @@ from multikernel import (
 )
 from multikernel.estimators import scores
 from multikernel.estimators.scores import quick_scorer
+from multikernel.selection import grouped_folds
 from multikernel.selection.table import best
 
 GRID = {"lam": [0.05, 0.2, 0.6]}
@@ -303,6 +304,18 @@ def test_all_candidates_are_compared_on_the_same_folds(drawn):
         np.testing.assert_allclose(
             found.cv_results_[f"split{fold}_test_score"], found.cv_results_[f"split{fold}_test_score"][0]
         )
+
+
+def test_grouped_folds_hold_out_whole_groups():
+    groups = np.repeat(["a", "b", "c", "d"], 3)
+    y = np.tile([0, 1, 1], 4)
+    folds = grouped_folds(y, groups, 2, stratify=True, random_state=0)
+    assert [set(groups[train]) & set(groups[test]) for train, test in folds] == [set(), set()]
+    np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in folds])), np.arange(12))
+    with pytest.raises(ValueError, match="grouped_folds: count must be an integer >= 2, got 1"):
+        grouped_folds(y, groups, 1, stratify=True, random_state=0)
+    with pytest.raises(ValueError, match="grouped_folds: groups has one value only, a"):
+        grouped_folds(y, np.full(12, "a"), 2, stratify=True, random_state=0)
 
 
 def test_one_sample_folds_with_a_score_that_is_defined():

@@ -10,6 +10,7 @@ from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, check_cv
 
 from multikernel._folds import FOLDS, Fold, Resampling
+from multikernel._rules import Whole
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 
@@ -64,10 +65,11 @@ def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_s
 
     Raises
     ------
-    ValueError : where groups are not n values, or where there is only one group
+    ValueError : where groups are not n values, where there is only one group, and for a count below 2
     """
+    Whole(2).check(count, "grouped_folds: count")
     rng = np.random.default_rng(random_state)
-    return Resampling.of("groups", count, groups, y).folds(_stratum_labels(y, stratify), count, rng)
+    return Resampling.of("grouped_folds", count, groups, y).folds(_stratum_labels(y, stratify), count, rng)
 
 
 def _stratum_labels(y: Array, stratify: bool) -> Array:
