@@ -155,7 +155,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         best_group = next(g for g, group in enumerate(groups_of_candidates) if self.best_index_ in group.members)
         self.best_estimator_ = self._refit(groups_of_candidates[best_group], searched[best_group], X, y, groups)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
-            vars(self).pop(name, None)  # of an earlier fit
+            self.__dict__.pop(name, None)  # of an earlier fit
             if hasattr(self.best_estimator_, name):
                 setattr(self, name, getattr(self.best_estimator_, name))
         return self
