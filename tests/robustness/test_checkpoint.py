@@ -267,8 +267,12 @@ def test_a_checkpoint_does_not_answer_for_categories_in_another_order(tmp_path: 
 
 
 SCRIPT = """
+import functools
 import numba
 import numpy as np
+from dataclasses import dataclass
+from multikernel.kernels import DistanceKernel
+from sklearn.base import BaseEstimator, TransformerMixin
 def part(t):
     return -GAMMA * t
 def kernel(X, Z):
@@ -286,6 +290,31 @@ def first(n):
     return second(n - 1) if n else GAMMA
 def second(n):
     return first(n - 1) if n else 0
+@functools.lru_cache
+def kept(n):
+    return GAMMA * n
+class Base:
+    factor = GAMMA
+    @staticmethod
+    def helper(D):
+        return GAMMA * D
+class ByHelper(Base):
+    factor = 1
+    def __call__(self, X, Z):
+        return self.helper(X @ Z.T)
+class ByVariable(Base):
+    helper = None
+    def __call__(self, X, Z):
+        return self.factor * X @ Z.T
+@dataclass(repr=False)
+class Profile(DistanceKernel):
+    def profile(self, D):
+        return np.exp(-GAMMA * D)
+class Step(TransformerMixin, BaseEstimator):
+    def fit(self, X, y=None, sample_weight=None):
+        return self
+    def transform(self, X):
+        return GAMMA * X
 """
 
 
@@ -307,10 +336,25 @@ def test_a_function_is_another_one_where_what_it_reads_is_another() -> None:
     assert len(set(same(np.exp, np.sin, len, numba.njit(script["first"]), numba.njit(edited["first"])))) == 5
 
 
+def test_an_object_is_another_one_where_a_method_or_a_variable_of_its_class_is_another() -> None:
+    script, again, edited = of_script(0.1), of_script(0.1), of_script(10.0)
+    assert digest(script["kept"]) == digest(again["kept"]) != digest(edited["kept"])
+    for name in ("ByHelper", "ByVariable", "Profile", "Step"):
+        assert digest(script[name]()) == digest(again[name]()) != digest(edited[name]())
+
+
+def test_categories_of_a_column_by_itself_and_words_in_records_count() -> None:
+    sizes = [pd.Series(pd.Categorical(["s", "m"], order, ordered=True)) for order in (["s", "m"], ["m", "s"])]
+    records = [np.array([(word, 1)], dtype=[("word", object), ("count", int)]) for word in "aba"]
+    assert len(set(same(*sizes, *records[:2]))) == 4
+    assert digest(records[0]) == digest(records[2])
+
+
 def test_a_checkpoint_does_not_answer_for_a_kernel_with_another_constant(tmp_path: Path) -> None:
     X, y = works.data()
-    for gamma in (0.1, 10.0):
-        family = kernels.external(of_script(gamma)["kernel"])
+    for gamma, name in ((0.1, "kernel"), (10.0, "kernel"), (0.1, "Profile"), (10.0, "Profile")):
+        made = of_script(gamma)[name]
+        family = kernels.external(made) if name == "kernel" else [made()]
         kept, truth = (EasyMKLClassifier(family, checkpoint=folder).fit(X, y > 0) for folder in (tmp_path, None))
         np.testing.assert_array_equal(kept.decision_function(X), truth.decision_function(X))
 

@@ -1,17 +1,19 @@
 """A short name for the inputs of a result: data, parameters and functions that are equal have the same name.
 
 A function is identified by its code, its defaults, the variables of its closure, and the global variables that its code
-reads, functions among them: the same text with another ``GAMMA = 10`` is another function. For functions and modules of
-installed packages the global variables are left out, so that a digest does not follow their code.
+reads, functions among them: the same text with another ``GAMMA = 10`` is another function. A class is identified by its
+name, its methods and its class variables, and those of its base classes. Of functions and classes of installed packages
+the global variables, methods and class variables are left out, and so is the content of all modules.
 """
 
 from __future__ import annotations
 
 import dis
+import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -26,6 +28,9 @@ _PLAIN = "biufcmMSUV"  # kinds of arrays that are determined by their bytes
 # Parameters that change no result. A time_budget changes results: a search saves folds with models that it cut.
 _WITHOUT_EFFECT = frozenset({"checkpoint", "verbose", "n_jobs"})
 _INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+# Members of classes that no result depends on, beside the state of their objects
+_UNREAD = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "_abc_impl"})
+Known = dict[int, int]  # from the ids of the functions and classes of a digest to the order in which they occur
 
 
 def digest(*things: Any) -> str:
@@ -36,96 +41,118 @@ def digest(*things: Any) -> str:
     TypeError : for an object whose contents cannot be read
     """
     state = blake2b(digest_size=16)
-    for piece in _pieces(things, ()):
+    for piece in _pieces(things, {}):
         state.update(len(piece).to_bytes(8, "little"))
         state.update(piece)
     return state.hexdigest()
 
 
-def _pieces(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
-    """The bytes of a value and of its kind; ``callers`` are the functions that contain the value, outermost first."""
+def _pieces(value: Any, known: Known) -> Iterator[Any]:
+    """The bytes of a value and of its kind; ``known`` are the functions and classes that occurred before."""
     match value:
         case None | bool() | int() | float() | complex() | str() | bytes() | slice() | range():
             yield f"{type(value).__name__} {value!r}".encode()
         case np.ma.MaskedArray():
             yield b"masked"
-            yield from _pieces([np.asarray(value.data), np.ma.getmaskarray(value)], callers)
+            yield from _pieces([np.asarray(value.data), np.ma.getmaskarray(value)], known)
         case np.ndarray():
-            yield from _array(value, callers)
+            yield from _array(value, known)
         case np.generic():
-            yield from _array(np.asarray(value), callers)
+            yield from _array(np.asarray(value), known)
         case Mapping():
             yield f"mapping {len(value)}".encode()
             for name, item in value.items():
-                yield from _pieces(name, callers)
-                yield from _pieces(item, callers)
+                yield from _pieces(name, known)
+                yield from _pieces(item, known)
         case list() | tuple():
             yield f"sequence {len(value)}".encode()
             for item in value:
-                yield from _pieces(item, callers)
+                yield from _pieces(item, known)
         case set() | frozenset():
-            yield from _pieces(sorted(value, key=repr), callers)
+            yield from _pieces(sorted(value, key=repr), known)
         case type():
-            yield f"class {value.__module__}:{value.__qualname__}".encode()
+            yield from _class(value, known)
         case _:
-            yield from _object(value, callers)
+            yield from _object(value, known)
 
 
-def _array(value: Array, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+def _array(value: Array, known: Known) -> Iterator[Any]:
     yield f"array {value.dtype.str} {value.shape}".encode()
-    if value.dtype.kind in _PLAIN:
+    if value.dtype.kind in _PLAIN and not value.dtype.hasobject:
         yield np.ascontiguousarray(value).reshape(-1).view(np.uint8).data
     else:
-        yield from _pieces(value.ravel().tolist(), callers)
+        yield from _pieces(value.ravel().tolist(), known)
 
 
-def _object(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+def _object(value: Any, known: Known) -> Iterator[Any]:
     """The contents of an object: its code, parameters, columns, numbers, or the state that pickle saves."""
     if isinstance(value, FunctionType):
-        yield from _function(value, callers)
+        yield from _function(value, known)
         return
     if isinstance(value, ModuleType):
         yield f"module {value.__name__}".encode()
         return
-    yield from _pieces(type(value), callers)
+    yield from _pieces(type(value), known)
     if isinstance(value, MethodType):
-        yield from _pieces([value.__func__, value.__self__], callers)
+        yield from _pieces([value.__func__, value.__self__], known)
     elif isinstance(value, partial):
-        yield from _pieces([value.func, value.args, value.keywords], callers)
+        yield from _pieces([value.func, value.args, value.keywords], known)
     elif isinstance(value, BaseEstimator):
         params = value.get_params(deep=False)
-        yield from _pieces({name: param for name, param in params.items() if name not in _WITHOUT_EFFECT}, callers)
+        yield from _pieces({name: param for name, param in params.items() if name not in _WITHOUT_EFFECT}, known)
     elif is_dataclass(value):
-        yield from _pieces({field.name: getattr(value, field.name) for field in fields(value)}, callers)
+        yield from _pieces({field.name: getattr(value, field.name) for field in fields(value)}, known)
     elif is_sparse(value):
         rows = value.tocsr()
-        yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr], callers)
+        yield from _pieces([rows.shape, rows.data, rows.indices, rows.indptr], known)
     elif hasattr(value, "columns") and hasattr(value, "__getitem__"):  # a data frame, or a table of Arrow
         names = list(getattr(value, "column_names", value.columns))
         for name in names:
-            yield from _pieces([name, _type_of(value[name]), np.asarray(value[name])], callers)
+            yield from _pieces([name, _type_of(value[name]), np.asarray(value[name])], known)
     elif hasattr(value, "__array__"):
-        yield from _array(np.asarray(value), callers)
+        yield from _pieces([_type_of(value), np.asarray(value)], known)
     else:
-        yield from _state(value, callers)
-    call = type(value).__call__ if callable(value) else None
-    if isinstance(call, FunctionType):
-        yield from _function(call, callers)
+        yield from _state(value, known)
 
 
-def _function(value: FunctionType, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+def _class(value: type, known: Known) -> Iterator[Any]:
+    """A class by its name; unless installed also by its methods and variables, and those of its base classes."""
+    yield f"class {value.__module__}:{value.__qualname__}".encode()
+    for cls in value.__mro__:
+        if _is_installed_class(cls) or id(cls) in known:
+            continue
+        known[id(cls)] = len(known)
+        for name, member in sorted(vars(cls).items()):
+            inner = _unwrapped(member)
+            if name not in _UNREAD and (isinstance(inner, FunctionType) or not name.startswith("__")):
+                yield from _pieces([name, inner], known)
+
+
+def _unwrapped(member: Any) -> Any:
+    """The functions of a property, or the function of a method; other members of a class as they are."""
+    match member:
+        case property():
+            return [member.fget, member.fset]
+        case staticmethod() | classmethod():
+            return member.__func__
+        case cached_property():
+            return member.func
+    return member
+
+
+def _function(value: FunctionType, known: Known) -> Iterator[Any]:
     """A function by its code, defaults and closure; unless installed also by the global variables that it reads."""
-    if value in callers:  # functions that call each other
-        yield f"function {callers.index(value)}".encode()
+    if id(value) in known:  # functions may call each other
+        yield f"function {known[id(value)]}".encode()
         return
+    known[id(value)] = len(known)
     code = value.__code__
     yield from _code(code)
-    inside = (*callers, value)
     cells = [cell.cell_contents for cell in value.__closure__ or ()]
-    yield from _pieces([value.__defaults__, value.__kwdefaults__, cells], inside)
+    yield from _pieces([value.__defaults__, value.__kwdefaults__, cells], known)
     if not _is_installed(value):
         read = sorted(_globals_of(code) & value.__globals__.keys())
-        yield from _pieces({name: value.__globals__[name] for name in read}, inside)
+        yield from _pieces({name: value.__globals__[name] for name in read}, known)
 
 
 def _code(code: CodeType) -> Iterator[Any]:
@@ -136,7 +163,7 @@ def _code(code: CodeType) -> Iterator[Any]:
         if isinstance(constant, CodeType):
             yield from _code(constant)
         else:
-            yield from _pieces(constant, ())
+            yield from _pieces(constant, {})
 
 
 def _globals_of(code: CodeType) -> set[str]:
@@ -149,8 +176,19 @@ def _globals_of(code: CodeType) -> set[str]:
 
 
 def _is_installed(value: FunctionType) -> bool:
-    is_own = (value.__module__ or "").partition(".")[0] == "multikernel"
-    return is_own or value.__code__.co_filename.startswith(_INSTALLED)
+    return _is_of_package(value) or value.__code__.co_filename.startswith(_INSTALLED)
+
+
+def _is_installed_class(value: type) -> bool:
+    module = sys.modules.get(value.__module__)
+    if module is None or value.__module__ == "__main__":  # of a script
+        return False
+    file = getattr(module, "__file__", None)
+    return _is_of_package(value) or file is None or file.startswith(_INSTALLED)
+
+
+def _is_of_package(value: Any) -> bool:
+    return (value.__module__ or "").partition(".")[0] == "multikernel"
 
 
 def _type_of(column: Any) -> list[Any]:
@@ -161,18 +199,18 @@ def _type_of(column: Any) -> list[Any]:
     return [str(kind), category_values, getattr(kind, "ordered", None)]
 
 
-def _state(value: Any, callers: tuple[FunctionType, ...]) -> Iterator[Any]:
+def _state(value: Any, known: Known) -> Iterator[Any]:
     """Random generators by state, compiled functions by code, other objects by the state that pickle saves."""
     if isinstance(value, np.random.RandomState):
-        yield from _pieces(value.get_state(), callers)
+        yield from _pieces(value.get_state(), known)
     elif isinstance(value, np.random.Generator):
-        yield from _pieces(value.bit_generator.state, callers)
-    elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
-        yield from _pieces(value.py_func, callers)
+        yield from _pieces(value.bit_generator.state, known)
+    elif isinstance(inner := getattr(value, "py_func", getattr(value, "__wrapped__", None)), FunctionType):
+        yield from _pieces(inner, known)  # of a function that numba compiled, or whose results are kept
     elif hasattr(value, "__name__") and " at 0x" not in (words := repr(value)):
         yield words.encode()
     else:
-        yield from _pieces(_reduced(value), callers)
+        yield from _pieces(_reduced(value), known)
 
 
 def _reduced(value: Any) -> Any:
