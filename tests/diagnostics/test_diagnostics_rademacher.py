@@ -89,6 +89,15 @@ def test_stack_list_and_bank_are_the_same_and_seeds_repeat(monkeypatch: pytest.M
     assert diagnostics.empirical_rademacher(bank, n_draws=100, random_state=7).value == pytest.approx(first[0])
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
+def test_draws_of_kernels_of_any_size(scale: float) -> None:
+    family, single = [np.eye(4), 0.5 * np.ones((4, 4))], {"q": 2.0, "n_draws": 20, "random_state": 0}
+    for degree, power in ((1, 0.5), (2, 1.0)):
+        plain = diagnostics.empirical_rademacher(family, degree=degree, **single).value
+        found = diagnostics.empirical_rademacher([scale * K for K in family], degree=degree, **single).value
+        assert found / scale**power == pytest.approx(plain, rel=1e-12)
+
+
 def test_squares_of_sums() -> None:
     """Degree 2: weights of a ball against the closed form, and its draws below the bound of the products."""
     family = stack(3, n=12)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import multikernel as mk
@@ -106,3 +107,28 @@ def test_rectangular_banks_have_no_bound() -> None:
     X = np.random.default_rng(0).normal(size=(6, 2))
     with pytest.raises(ValueError, match=r"square, its matrices have shape \(2, 6\)"):
         diagnostics.rademacher_bound(mk.bind(kernels.rbf_grid([1.0]), X).cross(X[:2]))
+
+
+@pytest.mark.parametrize("call", [
+    lambda K, y: diagnostics.margin_bound(y, y[::-1], 0.1),
+    lambda K, y: diagnostics.convexity(K, y[::-1], n_samples=0),
+    lambda K, y: diagnostics.proposition_4(K, y[::-1], [1.0], [1.0]),
+])  # fmt: skip
+def test_targets_whose_rows_are_labelled_in_another_order_are_refused(call: Callable[..., Any]) -> None:
+    labels = list("abc")
+    K = pd.DataFrame(np.diag([1.0, 2.0, 3.0]), index=labels, columns=labels)
+    with pytest.raises(ValueError, match="in another order"):
+        call(K, pd.Series(Y, index=labels))
+
+
+@pytest.mark.parametrize("weights", [[np.nan, 1.0], [], 1.0, np.ma.masked_greater([0.1, 0.9], 0.5)])
+def test_weights_that_are_not_known_are_refused(weights: Any) -> None:
+    for function in (diagnostics.positive_weights, diagnostics.center_of_mass, diagnostics.effective_number):
+        with pytest.raises(ValueError, match="weights"):
+            function(weights)
+
+
+@pytest.mark.parametrize("seed", [-1, "a", 1.5, True])
+def test_seeds_of_draws_are_whole_numbers_or_generators(seed: Any) -> None:
+    with pytest.raises(ValueError, match="empirical_rademacher: random_state must be"):
+        diagnostics.empirical_rademacher(np.eye(2), random_state=seed)

@@ -46,6 +46,14 @@ def test_the_printed_formulas() -> None:
     assert np.isnan(smoothing_bounds(K[:2], C, s, N + 1).printed_corollary_5)
 
 
+@pytest.mark.parametrize("unit", [1e-200, 1e200])
+def test_squares_of_eigenvalues_may_be_beyond_floating_point(unit: float) -> None:
+    K = np.stack([np.diag([2.0, 1.0]), np.diag([0.5, 3.0]), np.eye(2)])
+    found, plain = smoothing_bounds(unit * K), smoothing_bounds(K)
+    assert found.theorem_4 == pytest.approx(unit * plain.theorem_4)
+    assert found.printed_corollary_5 == pytest.approx(unit * plain.printed_corollary_5)
+
+
 def test_the_smoothing_of_the_bound_makes_it_smallest() -> None:
     K = PROBLEMS["random"]().K
     found = smoothing_bounds(K, 2.0)

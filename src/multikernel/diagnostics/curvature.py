@@ -27,6 +27,7 @@ from sklearn.utils import check_random_state
 
 from multikernel._floats import EPS, SINGULAR
 from multikernel._parameters import SEED
+from multikernel._row_labels import check_rows
 from multikernel._rules import AnyOf, Instance, Nothing, Whole
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -131,6 +132,7 @@ def convexity(
     Whole(0, 10_000).check(n_samples, "convexity: n_samples")
     AnyOf((Instance(NormBall, "a NormBall"), Nothing())).check(domain, "convexity: domain")
     SEED.check(random_state, "convexity: random_state")
+    check_rows(("bank", bank), ("y", y))
     kernels = _input.as_bank(bank)
     machine = RidgeMachine(alpha, fit_intercept)
     power = HadamardPower(degree)

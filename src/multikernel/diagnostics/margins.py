@@ -53,6 +53,7 @@ def margin_bound(values: Any, y: Any, complexity: float, rho: float = 1.0, delta
     >>> round(margin_bound(X @ [1.0, 0.0], X[:, 0], complexity), 3)
     0.109
     """
+    check_rows(("values", values), ("y", y))
     f = _input.target(values, len(np.atleast_1d(np.asarray(values))))
     signs = _input.signs(y, len(f))
     POSITIVE.check(rho, "margin_bound: rho")

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import refuse_masked
+from multikernel._rules import abbreviated
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
 
@@ -89,6 +91,7 @@ def effective_number(weights: Any) -> float:
 
 
 def _non_negative(values: Any, name: str) -> Array:
+    refuse_masked(values, name)
     array = numbers(values, name)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(f"{name} must be a vector with at least one value, got shape {array.shape}")
@@ -109,11 +112,18 @@ def positive_weights(weights: Any) -> Array:
     -------
     bool array (..., m)
 
+    Raises
+    ------
+    ValueError : where a weight is not finite or masked, or there is no weight
+
     Examples
     --------
     >>> from multikernel.diagnostics import positive_weights
     >>> positive_weights([0.7, 1e-9, 0.3]).tolist()
     [True, False, True]
     """
-    values = np.asarray(weights, dtype=float)
+    refuse_masked(weights, "weights")
+    values = numbers(weights, "weights")
+    if values.ndim == 0 or values.shape[-1] == 0 or not np.isfinite(values).all():
+        raise ValueError(f"weights must hold a finite number for each kernel, got {abbreviated(weights)}")
     return np.asarray(values > 1e-6 * values.max(axis=-1, keepdims=True))

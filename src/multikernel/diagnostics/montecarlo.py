@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import Choice, Whole
+from multikernel._rules import AnyOf, Choice, Generator, Instance, Nothing, Whole
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.complexity import DEGREES, check_class, dual_exponent
 from multikernel.tuning import BUFFER_VALUES
 
+_RANDOM = AnyOf((Whole(0), Instance(np.random.Generator, "a Generator"), Generator(), Nothing()))
 _SQUARES = Choice((2, float("inf")), why="with degree=2")
 
 
@@ -57,7 +58,7 @@ def empirical_rademacher(
     K : array-like (n, n), one kernel matrix; or a KernelBank, an array (m, n, n) or a list of matrices, m kernels
     q : float >= 1 or inf, the order of the norm of the weights; without effect for a single kernel
     n_draws : int >= 2, how many vectors of signs are drawn
-    random_state : int, numpy Generator or None, for the signs
+    random_state : int, generator of NumPy or None, for the signs
     norm : float > 0, the radius of the ball
     factor : float > 0, the convention, 2 or 1
     degree : 1, or 2 with q = 2 or inf
@@ -82,25 +83,33 @@ def empirical_rademacher(
     check_class(norm, q, factor)
     Whole(2, 10_000_000).check(n_draws, "empirical_rademacher: n_draws")
     DEGREES.check(degree, "empirical_rademacher: degree")
+    _RANDOM.check(random_state, "empirical_rademacher: random_state")
     bank = _input.as_bank(K)
     n = bank.shape[0]
+    # signs are divided by about the root of the kernels' size, as squares of forms may be beyond floating point
+    root = float(np.ldexp(1.0, np.frexp(bank.diagonal().max())[1] // 2))
     rng = np.random.default_rng(random_state)
     if degree == 2:
         _SQUARES.check(q, "empirical_rademacher: q")
-        squared_suprema = [_supremum_of_square(bank, 2.0 * rng.integers(0, 2, size=n) - 1.0, q) for _ in range(n_draws)]
-        return _estimate(factor * norm / n * np.sqrt(squared_suprema))
+        squared_suprema = [
+            _supremum_of_square(bank, (2.0 * rng.integers(0, 2, size=n) - 1.0) / root, q) for _ in range(n_draws)
+        ]
+        return _estimate(np.sqrt(squared_suprema), factor * norm / n * root)
     batch = max(1, BUFFER_VALUES // (len(bank) * n))
     dual = dual_exponent(q)
     suprema: list[Array] = []
     for start in range(0, n_draws, batch):
         S = 2.0 * rng.integers(0, 2, size=(min(batch, n_draws - start), n)).T - 1.0
+        S /= root
         u = np.maximum(np.einsum("knt,nt->kt", bank.apply(S), S), 0.0)
         suprema.append(np.sqrt(np.linalg.norm(u, dual, axis=0)))
-    return _estimate(factor * norm / n * np.concatenate(suprema))
+    return _estimate(np.concatenate(suprema), factor * norm / n * root)
 
 
-def _estimate(draws: Array) -> Estimate:
-    return Estimate(float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(len(draws))), len(draws))
+def _estimate(draws: Array, unit: float) -> Estimate:
+    """The mean of the draws, which are in this unit, with its standard error."""
+    error = float(draws.std(ddof=1) / np.sqrt(len(draws)))
+    return Estimate(unit * float(draws.mean()), unit * error, len(draws))
 
 
 def _supremum_of_square(bank: KernelBank, s: Array, q: float) -> float:

@@ -37,6 +37,7 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._parameters import POSITIVE
+from multikernel._row_labels import check_rows
 from multikernel._rules import AnyOf, Instance, Nothing
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -183,6 +184,7 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     1.232
     """
     POSITIVE.check(alpha, "proposition_4: alpha")
+    check_rows(("bank", bank), ("y", y))
     kernels = _input.as_bank(bank)
     values = _input.target(y, kernels.shape[0])
     m = len(kernels)

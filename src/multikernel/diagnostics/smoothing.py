@@ -119,12 +119,11 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     else:
         POSITIVE.check(smoothing, "smoothing_bounds: smoothing")
         s = float(smoothing)
-    smoothing_term = n * C**2 * b**2 / (2.0 * s)
+    smoothing_term = n * C**2 * b * (b / (2.0 * s))
     theorem = 2.0 * (b + smoothing_term) * n * C**2 / rate
-    root = 0.5 * b**2 * (entropy - 1.0)
     printed = np.nan
-    if root >= 0:
-        printed = n * half_diagonal / (2.0 * steps**2) + n * C**2 * np.sqrt(root) / steps
+    if entropy >= 1.0:
+        printed = n * half_diagonal / (2.0 * steps**2) + n * C**2 * b * np.sqrt(0.5 * (entropy - 1.0)) / steps
     return SmoothingBounds(
         C=float(C),
         smoothing=float(s),
