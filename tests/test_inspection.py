@@ -67,6 +67,8 @@ def test_misuse_of_importances_is_said(iris):
     with pytest.raises(ValueError, match="PolynomialMKLClassifier multiplies kernels"):
         kernel_importance(PolynomialMKLClassifier().fit(X, y), X, y)
     model = EasyMKLClassifier(FEATURES).fit(X, y)
+    with pytest.raises(ValueError, match="X has 150 samples and y has 149"):
+        kernel_importance(model, X, y[1:])
     for group in ([], [8], [-1], [1, 1], [1.0], [True], ["RBF"], "ab", 1, None):
         with pytest.raises(ValueError, match="group 'view' must name kernels"):
             kernel_importance(model, X, y, groups={"view": group})

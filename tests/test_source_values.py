@@ -145,6 +145,14 @@ def test_samples_change_places_within_folds_and_groups_as_a_whole():
             assert len(set(groups[order][groups == group])) == 1
 
 
+def test_the_unit_of_a_squared_error_does_not_matter(samples):
+    X, y = samples
+    options = {"scoring": "neg_mean_squared_error", "permutations": 4, "pairs": False, "cv": 2, "random_state": 0}
+    one, small = (source_values(QUICK, X, unit * y, **options) for unit in (1.0, 1e-8))
+    assert one["p"].min() == 1 / 5
+    assert small["p"].tolist() == one["p"].tolist()
+
+
 def test_every_form_of_sources_is_taken(samples):
     X, y = samples
     quick = {"permutations": 1, "random_state": 0, "cv": 3}
@@ -248,6 +256,7 @@ def test_mistakes_are_named(samples):
         ({"sources": {"a": []}}, "source 'a' is empty"),
         ({"sources": {"a": [0, 1], "b": [1]}}, "'1' is in the sources 'a' and 'b'"),
         ({"sources": {"a": "age"}}, "source 'a': unknown column 'age'"),
+        ({"sources": {1: [0], "1": [1]}}, "two sources have the name '1'"),
         ({"sources": {"a": [8]}}, "source 'a': column 8 is out of range"),
         ({"sources": {"a": [0]}, "repeats": 0}, "repeats must be an integer >= 1"),
         ({"sources": {"a": [0]}, "permutations": -1}, "permutations must be an integer >= 0"),

@@ -109,8 +109,8 @@ def kernel_importance(
     Raises
     ------
     TypeError : where the model is not an estimator of this package
-    ValueError : where kernels are not combined by a weighted sum, a group is empty, or names a kernel twice or one
-        beyond the last, or n_repeats is no integer >= 1
+    ValueError : where kernels are not combined by a weighted sum, X and y have different lengths, a group is empty, or
+        names a kernel twice or one beyond the last, or n_repeats is no integer >= 1
 
     Examples
     --------
@@ -142,6 +142,8 @@ def kernel_importance(
     values = contributions.sum(axis=1) + np.atleast_1d(model.intercept_)
     scorer = quick_scorer(model, scoring)
     truth = check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    if len(truth) != len(values):
+        raise ValueError(f"kernel_importance: X has {len(values)} samples and y has {len(truth)}; give one for each")
     score = scorer(with_known_values(model, values), X, truth)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
     importances = np.empty((len(members_of_group), n_repeats))

@@ -176,7 +176,8 @@ def given_sources(sources: Any, parts: Parts) -> Sources:
 
     Raises
     ------
-    ValueError : where sources is no dict, a source has no part, a part does not exist, or two sources share one
+    ValueError : where sources is no dict, a source has no part, a part does not exist, or two sources share one or
+        have one name
     """
     if not isinstance(sources, Mapping) or not sources:
         raise ValueError(
@@ -202,6 +203,8 @@ def given_sources(sources: Any, parts: Parts) -> Sources:
                     "give each column to one source"
                 )
             owner[number] = str(name)
+        if str(name) in numbers_of_source:
+            raise ValueError(f"source_values: two sources have the name {str(name)!r}: give each a different name")
         numbers_of_source[str(name)] = np.array(sorted(numbers))
     return numbers_of_source
 

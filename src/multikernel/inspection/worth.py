@@ -225,7 +225,8 @@ def _p_values(
     if not permutations:
         return [np.nan] * count
     reached = float(scores[tuple(range(count))][:folds].mean())
-    better = (np.mean(permuted, axis=0) >= reached - SINGULAR).sum(axis=1)
+    size = max(float(np.abs(values).max()) for values in scores.values())  # that of a squared error has a unit
+    better = (np.mean(permuted, axis=0) >= reached - SINGULAR * size).sum(axis=1)
     return [(1 + int(count_of_better)) / (1 + permutations) for count_of_better in better]
 
 
