@@ -102,6 +102,11 @@ def test_a_sparse_matrix(tmp_path: Path) -> None:
         ({"indptr": np.array([0, 1])}, "are no CSR matrix"),
         ({"shape": np.array([6])}, "are no CSR matrix"),
         ({"target": np.zeros(5)}, "array 'target' has shape (5,), the matrix has 6 rows"),
+        ({"data": np.full(12, np.nan)}, "array 'data' must hold finite numbers"),
+        ({"data": np.full(12, 1j)}, "array 'data' must hold finite numbers"),
+        ({"target": np.array(["a", ""] * 3)}, "row 2, column 'target': '' is empty"),
+        ({"is_test": np.array(["train", "test"] * 3)}, "array 'is_test' must hold truth values"),
+        ({"is_test": np.full(6, np.nan)}, "array 'is_test' must hold truth values"),
         ({"target": np.array([{}] * 6)}, "not an npz file of plain arrays"),
     ],
 )

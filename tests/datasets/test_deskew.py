@@ -120,8 +120,10 @@ def test_more_images_than_are_moved_at_a_time() -> None:
         (np.zeros((4, 9)), "shape"),
         (-np.ones((1, 3, 3)), "grey values"),
         (np.full((1, 3, 3), np.nan), "grey values"),
+        (1j * np.ones((1, 3, 3)), "real numbers"),
+        (np.ma.masked_greater(np.eye(3)[None], 0.5), "masked at row 0"),
     ],
-    ids=["rows", "negative", "nan"],
+    ids=["rows", "negative", "nan", "complex", "masked"],
 )
 def test_what_is_no_image_is_refused(images: Array, message: str) -> None:
     with pytest.raises(ValueError, match=message):

@@ -83,22 +83,16 @@ def array_file(**arrays: object) -> bytes:
 
 
 TABLE = b"age,name,score,day\n31,ann,1.5,2024-01-02\n,bob,2.5,2024-01-03\n7,'c',\"3,5\",\n" * 3
-LINES = b"".join(json.dumps({"text": word, "label": k % 2}).encode() + b"\n" for k, word in enumerate("abcdef"))
+LINES = b"".join(json.dumps({"text": word, "target": k % 2}).encode() + b"\n" for k, word in enumerate("abcdef"))
 SPARSE = array_file(
     data=np.ones(4),
     indices=np.array([0, 1, 0, 1]),
     indptr=np.array([0, 1, 2, 3, 4]),
     shape=np.array([4, 2]),
-    y=np.arange(4),
+    target=np.arange(4) % 2,
 )
-IMAGES = b"\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x02" + bytes(8)
-FILES = {
-    "t.csv": TABLE,
-    "t.csv.gz": gzip.compress(TABLE, mtime=0),
-    "t.jsonl": LINES,
-    "t.npz": SPARSE,
-    "t-images-idx3-ubyte": IMAGES,
-}
+NUMBERS = b"age,sex,_split,target\n31,f,train,1.5\n,m,train,2.5\n7,'f',test,3\n4,m,test,-1e3\n"
+FILES = {"t.csv.gz": NUMBERS, "t.jsonl.gz": LINES, "t.npz": SPARSE}
 WORDS = [
     "hpk:10",
     "rbf:0.1,1",
@@ -127,10 +121,18 @@ def tables(folder: Path) -> Callable[..., None]:
 
 
 def data_files(folder: Path) -> Callable[..., None]:
+    def write(name: str, content: bytes) -> None:
+        (folder / name).write_bytes(gzip.compress(content, mtime=0) if name.endswith(".gz") else content)
+
+    for name, content in FILES.items():
+        write(name, content)
+        assert len(datasets.load("t", folder).y) >= 3
+        (folder / name).unlink()
+
     @given(st.sampled_from(sorted(FILES)).flatmap(lambda name: st.tuples(st.just(name), altered(FILES[name]))))
     def check(drawn: tuple[str, bytes]) -> None:
         name, content = drawn
-        (folder / name).write_bytes(content)
+        write(name, content)
         try:
             tells(lambda: datasets.load("t", folder))
         finally:
@@ -140,8 +142,10 @@ def data_files(folder: Path) -> Callable[..., None]:
 
 
 def manifests(folder: Path) -> Callable[..., None]:
-    whole = b"name,file,task,n,d,sha256\nt,t.csv,regression,9,3,\nu,u.csv,classification,2,1,00\n"
-    (folder / "t.csv").write_bytes(TABLE)
+    whole = b"name,file,task,n,d,sha256\nt,t.csv.gz,regression,4,2,\nu,u.csv.gz,classification,2,1,00\n"
+    (folder / "manifest.csv").write_bytes(whole)
+    (folder / "t.csv.gz").write_bytes(gzip.compress(NUMBERS, mtime=0))
+    assert len(datasets.load("t", folder).y) == 3
 
     @given(altered(whole))
     def check(content: bytes) -> None:

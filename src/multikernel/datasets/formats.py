@@ -88,6 +88,8 @@ def read_npz(file: SourceFile, task: Task | None) -> Content:
     for name in (*_CSR, "target"):
         if name not in arrays:
             raise ValueError(f"{file}: no array {name!r} among {', '.join(arrays) or 'none'}")
+    if arrays["data"].dtype.kind not in "fiub" or not np.isfinite(arrays["data"]).all():
+        raise ValueError(f"{file}: array 'data' must hold finite numbers")
     try:
         n, d = (int(size) for size in arrays["shape"])
         X = csr_array((arrays["data"].astype(np.float64), arrays["indices"], arrays["indptr"]), shape=(n, d))
@@ -96,10 +98,16 @@ def read_npz(file: SourceFile, task: Task | None) -> Content:
         raise ValueError(f"{file}: the arrays {', '.join(_CSR)} are no CSR matrix ({error})") from None
     target = _vector(file, arrays, "target", n)
     # The arrays have no rows of text: count from 1 so that an error names the row of the matrix.
-    y, task = decide(Column(str(file), "target", [str(value) for value in target.tolist()], range(1, n + 1)), task)
+    column = Column(str(file), "target", [str(value) for value in target.tolist()], range(1, n + 1))
+    if "" in column.cells:
+        raise column.error(column.cells.index(""), "is empty")
+    y, task = decide(column, task)
     split = None
     if "is_test" in arrays:
-        split = np.where(_vector(file, arrays, "is_test", n).astype(bool), "test", "train")
+        is_test = _vector(file, arrays, "is_test", n)
+        if is_test.dtype.kind not in "biuf" or not np.isin(is_test, [0, 1]).all():
+            raise ValueError(f"{file}: array 'is_test' must hold truth values, got dtype {is_test.dtype}")
+        split = np.where(is_test.astype(bool), "test", "train")
     return Content(X, y, task, tuple(f"f{j}" for j in range(1, d + 1)), split, n, d)
 
 

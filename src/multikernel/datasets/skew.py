@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from multikernel._arrays import refuse_masked
 from multikernel._floats import TINY
 
 _BATCH = 1000  # images sheared at a time, which bounds the memory for the positions of their pixels
@@ -32,7 +33,7 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
 
     Raises
     ------
-    ValueError : where the images are not a stack, or a grey value is negative or not finite
+    ValueError : where the images are not a stack of real numbers, or a grey value is negative, not finite or masked
 
     Examples
     --------
@@ -44,9 +45,12 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
            [0., 1., 0.],
            [0., 1., 0.]])
     """
+    refuse_masked(images, "deskew: images")
     stack = np.asarray(images)
     if stack.ndim != 3:
         raise ValueError(f"deskew: images must have shape (n, height, width), got {stack.shape}; reshape rows")
+    if stack.dtype.kind not in "fiub":
+        raise ValueError(f"deskew: grey values must be real numbers, got dtype {stack.dtype}")
     if stack.dtype != np.float32:
         stack = stack.astype(np.float64)
     if not (np.isfinite(stack) & (stack >= 0)).all():
