@@ -169,7 +169,7 @@ def test_a_classifier_of_mixed_columns(classes):
 
 @pytest.mark.usefixtures("from_300_on")
 def test_a_seed_decides_everything_and_a_file_keeps_it(tmp_path):
-    X, y = regression(700)
+    X, y = regression(400)
     first, second = (MultiKernelRegressor(random_state=3).fit(X, y) for _ in range(2))
     assert np.array_equal(first.predict(X), second.predict(X))
     save(first, tmp_path / "model.mk")
@@ -178,8 +178,8 @@ def test_a_seed_decides_everything_and_a_file_keeps_it(tmp_path):
 
 @pytest.mark.usefixtures("from_300_on")
 def test_groups_are_not_torn_apart(monkeypatch):
-    X, y = regression(600)
-    groups = np.repeat(np.arange(60), 10)
+    X, y = regression(420)
+    groups = np.repeat(np.arange(60), 7)
     seen = []
     original = many_samples.answer_of_many
 
@@ -192,7 +192,7 @@ def test_groups_are_not_torn_apart(monkeypatch):
     (parted,) = seen
     out = np.append(parted.compared, parted.rest)
     assert not set(groups[parted.learning]) & set(groups[out])
-    assert len(parted.learning) + len(out) == 600
+    assert len(parted.learning) + len(out) == 420
     assert "whole groups" in model.explain()
     two = MultiKernelRegressor(random_state=0, cv=GroupKFold(2)).fit(X, y, groups=groups)
     assert two.score(X, y) > 0.8
@@ -200,9 +200,9 @@ def test_groups_are_not_torn_apart(monkeypatch):
 
 @pytest.mark.usefixtures("from_300_on")
 def test_samples_of_no_weight_do_not_take_part():
-    X, y = regression(800)
-    weight = np.ones(800)
-    weight[400:] = 0.0
+    X, y = regression(700)
+    weight = np.ones(700)
+    weight[350:] = 0.0
     wrong = np.where(weight > 0, y, 1000.0)
     model = MultiKernelRegressor(random_state=0).fit(X, wrong, sample_weight=weight)
     assert model.score(X, y) > 0.8
@@ -210,11 +210,11 @@ def test_samples_of_no_weight_do_not_take_part():
 
 @pytest.mark.usefixtures("from_300_on")
 def test_several_targets_and_sparse_words():
-    X, y = regression(700)
+    X, y = regression(400)
     two = MultiKernelRegressor(random_state=0).fit(X, np.column_stack([y, -2.0 * y + X[:, 7]]))
     assert two.score(X, np.column_stack([y, -2.0 * y + X[:, 7]])) > 0.85
     rng = np.random.default_rng(0)
-    words = sparse.random(700, 400, density=0.02, format="csr", random_state=rng)
+    words = sparse.random(400, 400, density=0.02, format="csr", random_state=rng)
     y = np.asarray(words[:, :40].sum(axis=1)).ravel()
     model = MultiKernelRegressor(random_state=0).fit(words, y)
     assert model.score(words, y) > 0.5
