@@ -188,7 +188,7 @@ def on_others(choice: int, compared: int, groups: Array | None) -> str:
     )
     if groups is None:
         return sentence
-    return f"{sentence} These are whole groups of {len(np.unique(groups))} that were held out together."
+    return f"{sentence} They are whole groups: of {len(np.unique(groups))}, none is among both."
 
 
 def row_of(

@@ -32,9 +32,8 @@ from multikernel.procedures.learned_scales.starts import WIDER
 # error on a target of three directions in fifteen columns was .0576 after 2.7 processor seconds; without them it was
 # .0597 after 4.1.
 _GAIN = 0.05
-_SAMPLES_EACH = (
-    4  # held-out samples for each parameter at least, so that 8000 samples have a metric of up to 39 columns
-)
+# Held-out samples for each parameter at least, so that 8000 samples have a metric of up to 39 columns
+_SAMPLES_EACH = 4
 
 
 @dataclass(frozen=True)

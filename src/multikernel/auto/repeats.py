@@ -36,9 +36,8 @@ def are_copies(X: Array, owner: Array) -> bool:
         return False
     _, of_owner = np.unique(owner, return_inverse=True)
     rng = np.random.default_rng(0)
-    cell_numbers = np.zeros(
-        (len(X), of_owner.max(initial=-1) + 1), dtype=np.uint64
-    )  # a random number for each cell's value
+    # a random number for each value of a column: rows are equal where the sums of these numbers are
+    cell_numbers = np.zeros((len(X), of_owner.max(initial=-1) + 1), dtype=np.uint64)
     for cells, column in zip(X.T, of_owner, strict=True):
         values, which = np.unique(cells, return_inverse=True)
         cell_numbers[:, column] += rng.integers(1, 2**63, len(values), dtype=np.uint64)[which]

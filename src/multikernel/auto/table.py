@@ -201,7 +201,7 @@ def _of_views(X: Views, views_by_name: Iterable[tuple[str, Any]], matrix_views: 
             as_array(list(view.values), f"view {name!r}")  # raises a more precise error for a table with a mistake
             _refuse_objects(f"view {name!r}", view.values[0])
         try:
-            table = read(_as_table(view))
+            table = read(_table_of_view(view))
             if not (table.columns or table.sparse):
                 raise ValueError("it has no columns")
         except (TypeError, ValueError) as error:
@@ -275,7 +275,7 @@ def _names(bank: KernelBank) -> tuple[str, ...]:
     return bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
 
 
-def _as_table(value: Any) -> Any:
+def _table_of_view(value: Any) -> Any:
     """A view as a table; a single column may have one axis."""
     if hasattr(value, "to_frame"):
         return value.to_frame()

@@ -164,8 +164,8 @@ def trained_as_sum(
             weights = chosen_blend.weights[0] / logistic_sum.blend.weights.sum() * logistic_sum.blend.weights
             weights[m] = chosen_blend.weights[1]
     blend = replace(logistic_sum.blend, weights=weights, bias=chosen_blend.bias)
-    said = np.tensordot(chosen_blend.weights, chosen_scores, 1) + chosen_blend.bias
-    return replace(_updated_search(plan, trials, scores, blend), together=said), _answer(Z, members, blend)
+    blended = np.tensordot(chosen_blend.weights, chosen_scores, 1) + chosen_blend.bias
+    return replace(_updated_search(plan, trials, scores, blend), together=blended), _answer(Z, members, blend)
 
 
 def _updated_search(plan: Plan, trials: list[Tried], scores: Array, blend: Blend) -> Searched:

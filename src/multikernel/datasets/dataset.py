@@ -27,7 +27,7 @@ class Dataset:
         empty for texts
     task : "classification" or "regression"
     description : str, one paragraph: the source, what the target means, and what there is to know
-    split : array (n,) or None, "train" or "test" for each row where the source has a customary split
+    split : array (n,) or None, the part of each row where the source has a customary split, usually "train" or "test"
     origin : "scikit-learn", "directory" or "openml", where it was found
 
     Examples
