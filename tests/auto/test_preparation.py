@@ -47,6 +47,12 @@ def test_columns_of_two_views_with_one_name_are_refused():
         read({"a": one, "a: b": other})
 
 
+def test_a_kernel_matrix_is_not_prepared():
+    X = np.arange(6.0).reshape(3, 2)
+    with pytest.raises(ValueError, match="view 'b' is a kernel matrix, which has no columns"):
+        PreparedColumns().fit({"a": X, "b": X @ X.T})
+
+
 @pytest.mark.parametrize("ask", [lambda columns: columns.transform([[1.0]]), PreparedColumns.get_feature_names_out])
 def test_prepared_columns_are_fitted_first(ask):
     with pytest.raises(NotFittedError):

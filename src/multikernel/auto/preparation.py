@@ -383,8 +383,16 @@ class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame, array or sparse matrix
         y : ignored
+
+        Raises
+        ------
+        ValueError : where X holds a kernel matrix, which has no columns
         """
-        self.preparation_ = Preparation.of(read(X), self.types)
+        table = read(X)
+        if table.given:
+            name = next(iter(table.given))
+            raise ValueError(f"PreparedColumns: view {name!r} is a kernel matrix, which has no columns: leave it out")
+        self.preparation_ = Preparation.of(table, self.types)
         return self
 
     def transform(self, X: Any) -> Array:
