@@ -132,3 +132,15 @@ def test_weights_that_are_not_known_are_refused(weights: Any) -> None:
 def test_seeds_of_draws_are_whole_numbers_or_generators(seed: Any) -> None:
     with pytest.raises(ValueError, match="empirical_rademacher: random_state must be"):
         diagnostics.empirical_rademacher(np.eye(2), random_state=seed)
+
+
+@pytest.mark.parametrize("call", [
+    lambda K: diagnostics.convexity(K, Y, n_samples=0),
+    diagnostics.curvature_bounds,
+    lambda K: diagnostics.proposition_4(K, Y, [1.0], [1.0]),
+])  # fmt: skip
+def test_powers_beyond_double_precision_are_refused(call: Callable[[Any], Any]) -> None:
+    with pytest.raises(
+        ValueError, match=r"kernels to the power 2 are beyond double precision, with entries up to .e\+160"
+    ):
+        call([1e160 * np.eye(3)])

@@ -11,6 +11,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.checks import as_positive, check_finite, check_symmetric
 
+_LARGEST = 1e300  # sums of some thousands of these are still numbers
+
 
 def _real(values: Any, name: str) -> Array:
     refuse_masked(values, name)
@@ -79,6 +81,16 @@ def as_bank(K: Any) -> KernelBank:
     if array.ndim == 3:
         return precomputed(array)
     return precomputed([positive(array)])
+
+
+def check_power(bank: KernelBank, weights: Array, degree: int) -> None:
+    """ValueError where a power of the weighted sum of the kernels is beyond double precision."""
+    largest = float(np.abs(weights) @ bank.diagonal().max(axis=1))
+    if largest > _LARGEST ** (1.0 / degree):
+        raise ValueError(
+            f"the kernels to the power {degree} are beyond double precision, with entries up to {largest:.3g}: divide "
+            "the kernels by their largest entry"
+        )
 
 
 def target(y: Any, n: int) -> Array:

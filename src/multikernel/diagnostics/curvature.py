@@ -140,6 +140,7 @@ def convexity(
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
     ball.check(len(kernels))
     points = np.stack([ball.start(len(kernels)), *_sample(ball, len(kernels), n_samples, random_state)])
+    _input.check_power(kernels, points.max(axis=0), power.degree)
     spectra = np.stack([linalg.eigvalsh(_second(kernels, power, machine, values, theta)) for theta in points])
     target = values - values.mean() if fit_intercept else values
     return Convexity(

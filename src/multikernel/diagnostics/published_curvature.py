@@ -129,6 +129,7 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
     ball.check(len(kernels))
     largest = ball.offset(len(kernels)) + ball.radius
+    _input.check_power(kernels, np.maximum(largest, 1.0), 2)
     B = _bounds_of_largest(kernels, NormBall(2.0), _upper_bound_of_B(kernels))
     E = _bounds_of_largest(kernels, ball, _largest_eigenpair(_squares(kernels, largest))[0])
     theta, u = E[2], B[2]
@@ -191,6 +192,7 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     weights, direction = (np.asarray(vector, dtype=float) for vector in (theta, u))
     if weights.shape != (m,) or direction.shape != (m,) or not (np.isfinite(weights) & np.isfinite(direction)).all():
         raise ValueError(f"proposition_4: theta and u must be {m} finite numbers each, one for each kernel")
+    _input.check_power(kernels, np.maximum(np.abs(weights), np.abs(direction)), 2)
     S = kernels.combine(weights).dense()
     along = S * kernels.combine(direction).dense()
     factor = factor_of(np.asfortranarray(S * S + float(alpha) * np.eye(len(S))))
