@@ -123,6 +123,25 @@ def test_samples_that_nothing_can_be_chosen_by(error: bool) -> None:
     assert classes.best(X[:1], labels[:1], one_standard_error=error) in classes.models
 
 
+def test_labels_are_not_compared_where_there_is_not_one_for_each_sample() -> None:
+    labels = np.where(Y > 3.0, 1, 0)
+    classes = path(mk.EasyMKLClassifier(kernels.linear_features()), X[:100], labels[:100], "lam", [0.1])
+    for y in (labels[:1], labels[:-1], labels[:50, None], labels.astype(str).astype(object)):
+        with pytest.raises(ValueError, match=r"inconsistent|label input types"):
+            classes.best(X, y, one_standard_error=True)
+    with pytest.raises(ValueError, match=r"dimensional|1d array"):
+        classes.best(X, 1, one_standard_error=True)
+
+
+def test_a_target_given_as_a_column_is_compared_with_one_that_is_not() -> None:
+    model = mk.AverageMKLRegressor(kernels.linear_features())
+    column, plain = (path(model, X[:50], y[:50], "alpha", [1.0, 0.1]) for y in (Y[:, None], Y))
+    for y in (Y[50:], Y[50:, None]):
+        np.testing.assert_allclose(column.score(X[50:], y), plain.score(X[50:], y))
+        chosen = [found.best(X[50:], y, one_standard_error=True).alpha for found in (column, plain)]
+        assert chosen[0] == chosen[1]
+
+
 @pytest.mark.filterwarnings("ignore:R.2 score is not well-defined")
 def test_one_sample_has_an_error_and_no_score() -> None:
     model = mk.AverageMKLRegressor(kernels.linear_features())

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
-from sklearn.metrics import r2_score
-from sklearn.utils import check_consistent_length
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import check_consistent_length, column_or_1d
 
 from multikernel._arrays import host
 from multikernel._linalg import as_columns
@@ -97,15 +97,15 @@ def losses_of(models: Sequence[Any], X: Any, y: Any) -> Array:
     """
     predicted = np.stack([host(model.predict(X)) for model in models])
     if is_classifier(models[0]):
-        try:
-            return np.not_equal(predicted, np.asarray(y)).astype(float)
-        except TypeError:
-            raise ValueError("best: y holds labels of another type than the classes that were learned") from None
-    truth = numbers(y, "y")
-    if truth.shape not in (predicted.shape[1:], (*predicted.shape[1:], 1)):
-        raise ValueError(f"best: y must be an array of shape {predicted.shape[1:]}, got shape {truth.shape}")
-    check_finite(as_columns(truth), "y")
-    return np.stack([((as_columns(values) - as_columns(truth)) ** 2).sum(axis=1) for values in predicted])
+        labels = column_or_1d(y)
+        accuracy_score(labels, predicted[0])  # for its checks: as many labels as samples, of the type of the classes
+        return np.not_equal(predicted, labels).astype(float)
+    truth = as_columns(numbers(y, "y"))
+    values = [as_columns(values_of_step) for values_of_step in predicted]
+    if truth.shape != values[0].shape:
+        raise ValueError(f"best: y must be an array of shape {predicted.shape[1:]}, got shape {np.shape(y)}")
+    check_finite(truth, "y")
+    return np.stack([((values_of_step - truth) ** 2).sum(axis=1) for values_of_step in values])
 
 
 def n_positive(weights: Array) -> int:
@@ -299,7 +299,8 @@ class Path:
         [y] = aligned(X, y=y)
         X = self._after(X)
         models = with_values_at(self.models, X)
-        if not is_regressor(models[0]) or np.ndim(y) != 1 or len(y) < 2:
+        single = is_regressor(models[0]) and np.ndim(self.models[0].intercept_) == 0
+        if not single or np.ndim(y) != 1 or len(y) < 2:
             return np.array([model.score(X, y) for model in models])
         predicted = np.stack([model.predict(X) for model in models], axis=1)
         check_consistent_length(y, predicted)

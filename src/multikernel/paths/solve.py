@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
@@ -175,7 +175,10 @@ def _checked(steps: Steps, parameter: str, values: Iterable[float]) -> Array:
         raise ValueError(
             f"path: {type(steps.last).__name__} has no parameter {parameter!r}; it has {', '.join(parameters)}"
         )
-    numbers = np.array(list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [])
+    try:
+        numbers = np.array([] if isinstance(values, str | bytes | Mapping) else list(values))
+    except (TypeError, ValueError):  # not a list, or one of lists of several lengths
+        numbers = np.array([])
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise ValueError(
             f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {abbreviated(values)}"
