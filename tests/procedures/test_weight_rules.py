@@ -6,11 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.model_selection import KFold
+from sklearn.model_selection import KFold, LeaveOneOut
 
 import reference as ref
-from multikernel import bind, precomputed
-from multikernel.kernels import RBF, Linear
+from multikernel import (
+    BestKernelClassifier,
+    BestKernelRegressor,
+    PredictionWarning,
+    ProportionalMKLRegressor,
+    bind,
+    precomputed,
+)
+from multikernel.kernels import RBF, Linear, linear_features
 from multikernel.machines import RidgeMachine
 from multikernel.procedures import Weights, alignf, alignment, average, best_kernel, held_out_scores, proportional
 from zoo import BANKS, PROBLEMS, bank, samples
@@ -139,6 +146,21 @@ def test_rules_claim_no_certificate() -> None:
     for found in (average(precomputed(problem.K)), alignf(precomputed(problem.K), problem.y)):
         assert isinstance(found, Weights)
         assert (found.objective, found.gap, found.converged) == (None, None, True)
+
+
+@pytest.mark.parametrize("rule", [alignment, alignf], ids=["alignment", "alignf"])
+def test_the_unit_of_the_weights_of_samples_does_not_matter(rule: Any) -> None:
+    problem, s = PROBLEMS["random"](), np.random.default_rng(0).exponential(size=30)
+    found = [rule(precomputed(problem.K), problem.y, unit * s).values for unit in (1e-300, 1.0, 1e300)]
+    np.testing.assert_allclose(found[::2], [found[1], found[1]], rtol=1e-12)
+
+
+@pytest.mark.parametrize("model", [BestKernelRegressor, ProportionalMKLRegressor, BestKernelClassifier])
+def test_folds_that_compare_no_kernels_are_told(model: Any) -> None:
+    """R2 of one sample, and the area under the ROC curve of one, are no numbers."""
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.warns(PredictionWarning, match="no fold of cv holds out enough samples"):
+        model(linear_features(), cv=LeaveOneOut()).fit(X, X[:, 1] > 0)
 
 
 @pytest.mark.parametrize("value", [0.0, 1.0])

@@ -25,6 +25,7 @@ from scipy.optimize import nnls
 from multikernel._arrays import part_of
 from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
+from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import in_time
 from multikernel.banks import KernelBank
 from multikernel.machines import Machine
@@ -46,8 +47,9 @@ def alignment(bank: KernelBank, y: Array, sample_weight: Array | None = None) ->
     y : array (n,) or (n, t)
     sample_weight : array (n,) >= 0; 1 if not given
     """
-    M, forms = _centred(bank, np.asarray(y, dtype=float), sample_weight)
-    norms = _norms(bank, M, sample_weight)
+    s = _of_size_one(sample_weight)
+    M, forms = _centred(bank, np.asarray(y, dtype=float), s)
+    norms = _norms(bank, M, s)
     scores = np.divide(forms, norms, out=np.zeros(len(bank)), where=norms > 0)
     return Weights(_shares(scores))
 
@@ -64,8 +66,9 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
     y : array (n,) or (n, t)
     sample_weight : array (n,) >= 0; 1 if not given
     """
-    M, a = _centred(bank, np.asarray(y, dtype=float), sample_weight)
-    scale = _norms(bank, M, sample_weight)
+    s = _of_size_one(sample_weight)
+    M, a = _centred(bank, np.asarray(y, dtype=float), s)
+    scale = _norms(bank, M, s)
     if not scale.any():  # centred, every kernel is zero: none is better than another
         return average(bank)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)  # kernels of norm 1: M well scaled
@@ -77,6 +80,13 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
     size = float(np.linalg.norm(right)) or 1.0
     v = nnls(factor, right / size)[0] * inverse
     return Weights(_shares(v))
+
+
+def _of_size_one(sample_weight: Array | None) -> Array | None:
+    """Weights of samples divided by the largest: alignments have no unit of weights, and their squares overflow."""
+    if sample_weight is None:
+        return None
+    return sample_weight / sample_weight.max()
 
 
 def _centred(bank: KernelBank, y: Array, s: Array | None) -> tuple[Array, Array]:
@@ -145,6 +155,8 @@ def held_out_scores(
 ) -> Array:
     """The mean score over the folds of each kernel alone, shape (m,); zeros where there is no fold, or no time for one.
 
+    Where there is no fold, several kernels cannot be compared, and a PredictionWarning says so.
+
     Parameters
     ----------
     bank : KernelBank of shape (n, n); folds are blocks of it
@@ -157,6 +169,12 @@ def held_out_scores(
     totals = np.zeros(len(bank))
     count = 0
     folds = list(folds)
+    if not folds and len(bank) > 1:
+        warn_user(
+            "kernels are not compared, because no fold of cv holds out enough samples for a score: two numbers, or "
+            "samples of both classes; use fewer and larger folds",
+            PredictionWarning,
+        )
     y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets overflow
     for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
         fold = bank.block(train, train)
