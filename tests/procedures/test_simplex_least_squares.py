@@ -147,4 +147,5 @@ def test_weights_have_no_unit(rng, size):
     V, u = rng.normal(size=(6, 4)), rng.normal(size=6)
     known = simplex_least_squares(V, u)
     is_solution(V, u, known)
+    is_solution(V, u, simplex_least_squares(V, u, np.full(4, 1e8 * size)))
     np.testing.assert_allclose(simplex_least_squares(size * V, size * u), known, atol=1e-12)

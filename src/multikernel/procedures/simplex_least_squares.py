@@ -67,9 +67,10 @@ def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Arr
     if not (np.isfinite(V).all() and np.isfinite(u).all()):
         raise ValueError("simplex_least_squares: V and u must be finite; they hold a NaN or an infinity")
     if start is not None:
-        start = np.asarray(start, dtype=float)
+        start = numbers(start, "simplex_least_squares: start")
         if start.shape != V.shape[1:] or not (np.isfinite(start).all() and (start >= 0).all()):
             raise ValueError("simplex_least_squares: start must be one finite number >= 0 for each column of V")
+        start = start / (float(start.max()) or 1.0)  # their sum may be beyond the range of numbers
     size = max(float(np.abs(V).max(initial=0.0)), float(np.abs(u).max(initial=0.0))) or 1.0  # squares have a range
     return nearest_point(np.asfortranarray(V / size - u[:, None] / size), start)
 
