@@ -315,3 +315,11 @@ def test_steps_look_whether_anybody_waits_for_them(monkeypatch):
     components = VarianceComponents.of(bank, np.random.default_rng(17).normal(size=(N, 1)), None)
     with pytest.raises(Interrupted):
         components.target(0)
+
+
+def test_a_kernel_that_the_fixed_columns_explain_has_no_standard_error():
+    """Not even where it is the only one, and rounding of 1e-60 is what the contrasts leave of it."""
+    found = VarianceComponents.of(precomputed(np.ones((1, N, N))), X[:, :1], FixedColumns.of(F)).target(0, coverage=0.9)
+    assert found.variances[0] == 0.0
+    assert np.isnan(found.covariance[0]).all()
+    assert (found.lower[0], found.upper[0]) == (0.0, np.inf)

@@ -162,10 +162,10 @@ class VarianceComponents:
         sizes = np.ones(len(bank))
         sizes[seen] = traces[seen] / count
         if not len(seen):
-            seen = np.arange(1)  # of size 0, which stays at the variance 0
+            seen = np.arange(1)  # as a kernel of zeros, which stays at the variance 0
         units = np.array([spread(column) if column.any() else 0.0 for column in Z.T])
         varying = units > 0.0
-        scaled = bank.select(seen).scaled(1.0 / sizes[seen])
+        scaled = bank.select(seen).scaled((traces[seen] > 0.0) / sizes[seen])
         return cls(Evidence.of(scaled, Z[:, varying] / units[varying], False, basis), seen, sizes, units)
 
     def target(self, t: int, start: Array | None = None, coverage: float | None = None) -> Components:
