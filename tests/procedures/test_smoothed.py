@@ -159,6 +159,15 @@ def test_parameters(C: float, s: float, message: str) -> None:
         smoothed(precomputed(problem.K), problem.y, C, s)
 
 
+@pytest.mark.parametrize("start", [np.ones(29), np.full(30, np.nan)])
+def test_starts_and_bounds_that_are_not_of_the_samples(start: Array) -> None:
+    problem = PROBLEMS["random"]()
+    with pytest.raises(ValueError, match="a finite number for each of 30 samples"):
+        smoothed(precomputed(problem.K), problem.y, 1.0, 1.0, start=start)
+    with pytest.raises(ValueError, match="C has shape"):
+        smoothed(precomputed(problem.K), problem.y, np.ones(29), 1.0)
+
+
 def test_labels() -> None:
     problem = PROBLEMS["random"]()
     with pytest.raises(ValueError, match="both classes present"):

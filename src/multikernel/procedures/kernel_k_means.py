@@ -31,11 +31,12 @@ def kernel_k_means(
     n_init : int, the number of starts; the default is that of random starts in scikit-learn's k-means
     weight : array (n,) >= 0, of the samples; None where all are 1
     """
+    K = np.ascontiguousarray(K, dtype=float)
     if weight is None:
         weight = np.ones(len(K))
     if not 1 <= count <= np.count_nonzero(weight):
         raise ValueError(f"kernel_k_means: {np.count_nonzero(weight)} samples have no {count} clusters")
-    K = np.ascontiguousarray(K)
+    weight = weight / weight.max()
     runs = [_run(K, _first(K, count, rng, weight), count, weight) for _ in range(n_init if count > 1 else 1)]
     return min(runs, key=lambda run: run[1])[0]
 

@@ -84,7 +84,7 @@ def nesterov(
     Raises
     ------
     ValueError
-        As ``smoothed`` does, and for fewer steps than one.
+        As ``smoothed`` does, and for ``max_iter`` < 1.
 
     Examples
     --------

@@ -80,8 +80,8 @@ def smoothed(
     Raises
     ------
     ValueError
-        For labels other than -1 and +1 or of one class only, for C or smoothing that are not > 0, and for a ``start``
-        of another length.
+        For labels other than -1 and +1 or of one class only, for C or smoothing that are not > 0, and for C or a
+        ``start`` of another length.
 
     Examples
     --------
@@ -237,6 +237,8 @@ class SmoothedProblem:
     def of(cls, bank: KernelBank, target: Array, C: float | Array, smoothing: float) -> SmoothedProblem:
         """The problem after a check of its parameters; ValueError where they are not valid."""
         check_signs(target)
+        if np.ndim(C) and np.shape(C) != np.shape(target):
+            raise ValueError(f"C has shape {np.shape(C)} for {len(target)} samples")
         upper = np.broadcast_to(np.asarray(C, dtype=float), (len(target),))
         if not (np.isfinite(upper) & (upper > 0)).all():
             raise ValueError(f"C must be finite and > 0, got {C}")
@@ -247,8 +249,8 @@ class SmoothedProblem:
         """A start moved into the box; by default that of the paper, the machine on the mean of the kernels."""
         if start is None:
             return self._on_the_mean()
-        if np.shape(start) != self.y.shape:
-            raise ValueError(f"the start has shape {np.shape(start)} for {len(self.y)} samples")
+        if np.shape(start) != self.y.shape or not np.isfinite(start).all():
+            raise ValueError(f"the start must have a finite number for each of {len(self.y)} samples")
         return self.clip(np.asarray(start, dtype=float))
 
     def _on_the_mean(self) -> Array:
