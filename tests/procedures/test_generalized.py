@@ -223,8 +223,8 @@ def test_weights_of_irrelevant_features_vanish():
 def test_the_best_of_several_starts_is_kept():
     given = problem(ProductOfRBF(), "squared hinge", Orthant(0.1, 1))
     starts = [Start(np.eye(4)[3] * 5.0), Start(np.full(4, 0.1)), Start(np.eye(4)[0])]
-    alone = [generalized_mkl(given, starts=[start])[0] for start in starts]
-    together, _ = generalized_mkl(given, starts=starts)
+    alone = [generalized_mkl(given, 1e-2, starts=[start])[0] for start in starts]
+    together, _ = generalized_mkl(given, 1e-2, starts=starts)
     assert together.objective == pytest.approx(min(w.objective for w in alone), rel=1e-9)
     assert together.n_iter == sum(w.n_iter for w in alone)
 

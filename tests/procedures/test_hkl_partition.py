@@ -120,7 +120,7 @@ def test_feasible_dual_variables_bound_the_optimum(kind: str, rho: float) -> Non
     ]
     assert restricted.value >= whole.value - 1e-8
     for b in points:
-        for nodes in ([()], restricted.nodes, hkl.random_hull(4, 9, rng), hkl.lattice(4)):
+        for nodes in ([()], restricted.nodes, hkl.random_hull(4, 9, rng)):
             q = np.maximum(hkl.ref.quad(hkl.products(K, nodes), b), 0.0)
             inside = hkl.dual_norm(q, nodes, 2.0, rho)[1] ** 2
             outside = hkl.complement_sources(nodes, 4)

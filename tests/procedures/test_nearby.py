@@ -153,7 +153,7 @@ class TestEnds:
 
 
 def test_a_fit_reports_what_is_true_of_its_weights(monkeypatch):
-    K, Y, labels = problem(4, t=16, n=460)
+    K, Y, labels = problem(4, t=8, n=460)
     cv = [(np.flatnonzero(labels != fold), np.flatnonzero(labels == fold)) for fold in range(FOLDS)]
     ended = []
     ends = Neighbourhood.ends
@@ -165,11 +165,11 @@ def test_a_fit_reports_what_is_true_of_its_weights(monkeypatch):
 
     monkeypatch.setattr(Neighbourhood, "ends", counted)
     model = MultipleKernelRidgeCV("precomputed", cv=cv, standard_errors=0.0).fit(K, Y)
-    assert len(set(ended)) >= 12
+    assert len(set(ended)) >= 6
     assert model.converged_
     monkeypatch.setattr(Neighbourhood, "worthwhile", False)
     other = MultipleKernelRidgeCV("precomputed", cv=cv, standard_errors=0.0).fit(K, Y)
-    for t in range(16):
+    for t in range(8):
         v = model.weights_[t] / model.alpha_[t]
         assert model.cv_loss_[t] == pytest.approx(error_of(v, K, Y[:, t], labels, True), rel=1e-4)
         left = np.tensordot(model.weights_[t], K, 1) @ model.dual_coef_[t] + model.alpha_[t] * model.dual_coef_[t]
