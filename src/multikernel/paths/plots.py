@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -14,7 +14,8 @@ from multikernel._typing import Array
 from multikernel.estimators.bars import COLORS
 from multikernel.estimators.names import short_names
 
-Path = Any  # a ``multikernel.paths.Path``; importing the class would be circular, since its ``plot`` calls ``draw``
+if TYPE_CHECKING:  # the module of Path imports this one
+    from multikernel.paths.solution_path import Path
 
 _NAMED = len(COLORS)  # kernels with a colour and a name
 _OTHERS = "#c3c8d2"

@@ -60,7 +60,7 @@ def step_of_least_error(errors: Array, order: Array) -> int:
     if not finite.any():
         raise ValueError(
             "best: no step has a score that is a number, or an error that is finite; R^2, the score of regressors, "
-            "needs two samples or more"
+            "needs two samples or more, and criteria need a target that varies"
         )
     return int(order[np.argmin(np.where(finite, errors, np.inf)[order])])
 

@@ -19,15 +19,13 @@ is the largest of all these. The smallest bound of several lambdas is used. f is
 truncated after some terms, with the remainder of the a_k, which sum to 1, added to the last; for each z_k the sum over
 all w is a matrix product (``sums``). This gives the norms for r = 1. For r > 1 they are bounded by norms of few terms:
 the node itself is one term, and all its descendants are one term, or one term for each child. Near rho = 1 this is
-loose, and partitions into more terms are tried as well.
+loose, and partitions into more terms are tried as well (below). With many similar kernels the bound is several times
+smaller than that of equal shares, and so is the hull.
 
 The same holds for every graph whose sums over descendants factorise: (1 + beta)^j is the sum S of the costs d_u / d_t
 of all nodes u from t to w, and f(j) = sum_k a_k S^{-(k + 2)} (``Descendants``).
 
-With many similar kernels the bound is several times smaller than that of equal shares, and so is the hull.
-
-Near rho = 1, where one sum over all descendants is loose, these are partitioned. With equal shares the descendants of a
-candidate t add
+Partitions. With equal shares the descendants of a candidate t, a source, add
 
     T_t^2 = (sum_{w in D(t)} x_w^r)^{1/r},      r = rho / (2 (rho - 1)) >= 1,
     x_w   = b'K_w b / (sum_{t <= v <= w} d_v)^2 = beta^{-2|t|} c^{|w - t|} b'K_w b,      c = (1 + beta)^{-2}
