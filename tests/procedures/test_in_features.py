@@ -166,3 +166,11 @@ def test_a_small_shift_is_solved_from_known_sums(shift: float) -> None:
     solution = RidgeMachine(shift, False).solve(known, Y)
     assert solution.gap <= 1e-14
     np.testing.assert_array_equal(solution.coef, found)  # no decomposition takes the place of the factor
+
+
+@pytest.mark.parametrize(
+    ("F", "Y", "weight"), [((6,), (6,), 6), ((6, 2), (6, 2, 2), 6), ((6, 2), (5,), 6), ((6, 2), (6,), 5)]
+)
+def test_sums_of_what_does_not_fit_are_refused(F, Y, weight):
+    with pytest.raises(ValueError, match=r"are not \(n, q\), \(n, t\) and \(n,\)"):
+        Moments.of(np.ones(F), np.ones(Y), np.ones(weight))

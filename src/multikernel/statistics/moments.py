@@ -70,12 +70,13 @@ class Moments:
         """
         Y = as_columns(np.asarray(host(Y), dtype=float))
         if weight is None:
-            s = np.ones(F.shape[0])
+            s = np.ones(len(Y))
         else:
             s = np.asarray(host(weight), float)
-        if len(Y) != F.shape[0] or s.shape != (F.shape[0],):
+        if (F.ndim, Y.ndim, s.ndim) != (2, 2, 1) or not F.shape[0] == len(Y) == len(s):
             raise ValueError(
-                f"Moments: features of {F.shape[0]} samples, {len(Y)} targets and weights of shape {s.shape}"
+                f"Moments: features of shape {tuple(F.shape)}, targets of shape {Y.shape} and weights of shape "
+                f"{s.shape} are not (n, q), (n, t) and (n,)"
             )
         weighted = s[:, None] * Y
         moments = cls(
