@@ -133,3 +133,13 @@ def test_only_kernels_that_are_zero_beside_others_are_put_to_rest() -> None:
         bank = precomputed([size * np.eye(3) for size in zero])
         problem = Problem(bank, Linear(), RidgeMachine(alpha=1.0), Orthant(0.4), y)
         np.testing.assert_array_equal(problem.minimal(theta), want)
+
+
+@pytest.mark.parametrize("strength", [0.3, 3.0])
+def test_the_bound_of_reduced_values_is_below_those_of_all_weights(strength: float) -> None:
+    """Reduced values are negative, so that a fraction of a plane below them may be above them."""
+    bank, _, y = samples()
+    problem = Problem(bank, Linear(), RidgeMachine(alpha=1.0, reduced=True), Orthant(strength, 1), y)
+    rng = np.random.default_rng(0)
+    evaluations = [problem.evaluate(scale * rng.exponential(size=3)) for scale in (0.1, 1.0, 10.0)]
+    assert max(found.bound for found in evaluations) <= min(found.value for found in evaluations)

@@ -46,11 +46,15 @@ class RidgeMachine(Machine):
     """
 
     numeric: ClassVar[bool] = True
-    nonnegative: ClassVar[bool] = True
 
     alpha: Positive = 1.0
     fit_intercept: bool = True
     reduced: bool = False
+
+    @property
+    def nonnegative(self) -> bool:  # type: ignore[override]
+        """Whether J(K) >= 0: reduced values are at most 0."""
+        return not self.reduced
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         inverse = 1.0 / kernel
