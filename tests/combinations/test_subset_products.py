@@ -112,6 +112,6 @@ def test_subsets_name_kernels_that_are_there() -> None:
         SubsetProducts(((0, 3),)).n_parameters(bank)
     with pytest.raises(ValueError, match="2 subsets have 2 weights, got 3"):
         SubsetProducts(((), (0, 1))).gram(bank, np.ones(3))
-    for wrong in ((1, 0), (0, 0), (-1,)):
+    for wrong in ((1, 0), (0, 0), (-1,), (0.5,), 1):
         with pytest.raises(ValueError, match="ascending tuple of kernels by number"):
             SubsetProducts((wrong,))

@@ -11,6 +11,7 @@ import pytest
 
 from multikernel import bind, kernels, precomputed
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
+from multikernel.combinations.listed_products import ListedProducts
 from multikernel.domains import Simplex
 from multikernel.kernels import RBF, Polynomial
 from multikernel.machines import RidgeMachine
@@ -143,3 +144,19 @@ def test_in_other_units_it_is_the_same_kernel(combination: TiedAndFree, free: bo
 
 def test_products_of_several_lengths_have_no_units() -> None:
     assert TiedAndFree(2, free=((0,),)).in_units(1e8, 1e3, False) is None
+
+
+def test_products_of_kernels_in_single_precision_do_not_overflow() -> None:
+    K = 1e15 * np.ones((3, 2, 2))
+    combination, theta = TiedAndFree(((0, 1, 2),), free=((0, 1, 2),)), np.ones(4)
+    single, double = precomputed(K.astype(np.float32)), precomputed(K)
+    assert single.matrix(0).dtype == np.float32
+    for method in (combination.pullback, combination.images, combination.shares):
+        np.testing.assert_allclose(method(single, theta, np.eye(2)), method(double, theta, np.eye(2)), rtol=1e-6)
+    np.testing.assert_allclose(combination.peaks(single, theta), 1e45, rtol=1e-6)
+    np.testing.assert_allclose(combination.gram(single, theta).dense(), 2e45, rtol=1e-6)
+
+
+def test_listed_products_have_a_weight_for_each_kernel() -> None:
+    with pytest.raises(ValueError, match="3 kernels have 3 weights, got 4"):
+        ListedProducts(((0,),)).gram(precomputed(np.ones((3, 2, 2))), np.ones(4))

@@ -9,7 +9,7 @@ is listed twice counts twice.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Annotated, Any
 
 import numpy as np
@@ -73,6 +73,8 @@ class ListedProducts(Combination):
         return len(bank)
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
+        if len(theta) != self.n_parameters(bank):
+            raise ValueError(f"{len(bank)} kernels have {len(bank)} weights, got {len(theta)}")
         K = np.zeros(bank.shape)
         for product in self.products:
             K += theta[list(product)].prod() * matrix_of(bank, product)
@@ -93,7 +95,7 @@ class ListedProducts(Combination):
         return shares
 
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
-        diagonal = bank.diagonal()
+        diagonal = bank.diagonal().astype(float)
         peaks = np.zeros(len(bank))
         for product in self.products:
             peaks += _slopes(product, theta) * diagonal[list(product)].prod(axis=0).max()
@@ -125,8 +127,8 @@ def check_names(products: Products, bank: KernelBank) -> None:
 
 
 def matrix_of(bank: KernelBank, product: tuple[int, ...]) -> Array:
-    """The entrywise product of the kernels that a tuple names, dense."""
-    return reduce(np.multiply, (bank.matrix(k) for k in product))
+    """The entrywise product of the kernels that a tuple names, dense; a product of several is in double precision."""
+    return reduce(partial(np.multiply, dtype=float), (bank.matrix(k) for k in product))
 
 
 def form_of(bank: KernelBank, product: tuple[int, ...], A: Array) -> float:

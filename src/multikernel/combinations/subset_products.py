@@ -15,6 +15,7 @@ from itertools import pairwise
 import numpy as np
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import WHOLE
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination
@@ -51,7 +52,8 @@ class SubsetProducts(Combination):
 
     def __post_init__(self) -> None:
         for w in self.nodes:
-            if any(i < 0 for i in w[:1]) or any(i >= j for i, j in pairwise(w)):
+            named = isinstance(w, tuple | list) and all(map(WHOLE.accepts, w))
+            if not named or any(i >= j for i, j in pairwise(w)):
                 raise ValueError(f"a subset is an ascending tuple of kernels by number, from 0 on, got {w!r}")
 
     def n_parameters(self, bank: KernelBank) -> int:

@@ -103,7 +103,7 @@ class TiedAndFree(Combination):
 
     def peaks(self, bank: KernelBank, theta: Array) -> Array:
         mu, _ = self._weights(bank, theta)
-        diagonal = bank.diagonal()
+        diagonal = bank.diagonal().astype(float)
         free = [diagonal[list(product)].prod(axis=0).max() for product in self.free]
         return np.concatenate([self.part.peaks(bank, mu), free])
 
