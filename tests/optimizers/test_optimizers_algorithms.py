@@ -367,3 +367,10 @@ def test_weights_of_zero_are_a_start(optimizer: Optimizer) -> None:
     assert found.converged
     assert found.theta.any()
     assert found.evaluation.value == pytest.approx(optimizer.minimise(problem).evaluation.value, rel=2e-4)
+
+
+def test_typical_weights_may_be_a_list() -> None:
+    problem = outer("random", Orthant(0.5), RidgeMachine())
+    typical = np.linspace(0.5, 2.0, problem.size)
+    found, other = (QuasiNewton(typical=given).minimise(problem) for given in (typical.tolist(), typical))
+    np.testing.assert_array_equal(found.theta, other.theta)

@@ -102,7 +102,7 @@ def test_nor_have_products_of_gaussians() -> None:
     X = np.random.default_rng(0).normal(size=(8, 2))
     bank = bind(kernels.linear_features(), X).distances()
     problem = Problem(bank, ProductOfRBF(), RidgeMachine(), NormBall(2.0), X[:, 0])
-    with pytest.raises(TypeError, match=r"needs second derivatives, which ProductOfRBF\(\) has not; ProjectedGradient"):
+    with pytest.raises(TypeError, match=r"second derivatives, which ProductOfRBF\(\) does not have; ProjectedGradient"):
         hessian(problem, problem.evaluate(problem.start()))
 
 

@@ -89,7 +89,7 @@ def need_second_derivatives(algorithm: object, problem: Problem) -> HasSecondDer
     if isinstance(problem.combination, HasSecondDerivatives):
         return problem.combination
     raise TypeError(
-        f"{_name(algorithm)} needs second derivatives, which {problem.combination} has not; {_ANY_COMBINATION}"
+        f"{_name(algorithm)} needs second derivatives, which {problem.combination} does not have; {_ANY_COMBINATION}"
     )
 
 

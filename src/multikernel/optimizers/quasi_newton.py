@@ -112,7 +112,7 @@ class QuasiNewton(Optimizer):
     def _typical(self, problem: Problem) -> Array:
         if self.typical is None:
             return problem.start()
-        return self.typical
+        return np.asarray(self.typical, dtype=float)
 
     def _units(self, problem: Problem) -> Array:
         """The typical weights where only a penalty bounds the weights; else 1, as projections on balls need."""
