@@ -35,6 +35,13 @@ def test_it_is_a_machine(name: str) -> None:
     check_machine(MACHINES[name], cases(MACHINES[name]))
 
 
+@pytest.mark.parametrize("name", [name for name in MACHINES if name != "an outsider's"])
+def test_no_samples_are_refused(name: str) -> None:
+    target = cases(MACHINES[name])[0].target[:0]
+    with pytest.raises(ValueError, match=r"needs at least one sample|both classes present"):
+        MACHINES[name].solve(DenseGram(np.zeros((0, 0))), target)
+
+
 # -- faults ------------------------------------------------------------------------------------------------------------
 
 

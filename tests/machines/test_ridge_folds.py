@@ -66,6 +66,8 @@ def test_where_single_folds_are_better() -> None:
     X = np.random.default_rng(0).normal(size=(60, 2))
     rows = trains(KFold(6), len(K))
     assert solve_folds(FactorGram(X, np.ones(2), X), y, ALPHAS, rows) is None, "features are cheaper"
+    whole = [np.arange(60), *rows]
+    assert solve_folds(DenseGram(K), y, ALPHAS, whole) is None, "a fold that leaves no sample out"
     assert solve_folds(DenseGram(K), y, [1.0] * 9 + [1e-15], rows) is None, "an alpha within rounding"
 
 

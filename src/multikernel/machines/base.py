@@ -122,7 +122,9 @@ def out_of_time(n: int) -> bool:
 
 
 def check_gram(gram: Gram, n: int) -> None:
-    """ValueError for a matrix that is not square, or not that of n samples."""
+    """ValueError for a matrix that is not square, or not that of n samples, and where there is no sample."""
+    if n == 0:
+        raise ValueError("a machine needs at least one sample, and the target has none")
     if gram.shape != (n, n):
         raise ValueError(
             f"a target of {n} samples needs the kernel matrix of these samples, of shape ({n}, {n}), got {gram.shape}"

@@ -59,7 +59,7 @@ def solve_folds(
     """
     n = gram.shape[0]
     tests = [np.setdiff1d(np.arange(n), train) for train in trains]
-    if not isinstance(gram, DenseGram) or not _worthwhile(n, len(alphas), tests):
+    if not (isinstance(gram, DenseGram) and all(map(len, tests)) and _worthwhile(n, len(alphas), tests)):
         return None
     y = np.asarray(target, dtype=float)
     Y = y[:, None] if y.ndim == 1 else y
