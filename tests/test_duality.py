@@ -50,6 +50,11 @@ def test_no_multiple_is_better_than_the_best(linear: float, cost: float, most: f
         assert value >= (tried * linear - 0.5 * tried**2 * cost).max() - 1e-9 * max(1.0, abs(value))
 
 
+@pytest.mark.parametrize(("linear", "cost"), [(1.0, np.inf), (1.0, np.nan), (np.nan, 1.0), (np.inf, 1.0)])
+def test_what_is_no_number_has_the_multiple_zero(linear: float, cost: float) -> None:
+    assert best_multiple(linear, cost) == (0.0, 0.0)
+
+
 @given(value=st.floats(0.1, 10.0), excess=st.floats(-1.0, 10.0))
 def test_what_the_best_multiple_loses(value: float, excess: float) -> None:
     """l = 2 J and cost 2 (J + e) leave J^2 / (J + e)."""

@@ -73,7 +73,9 @@ def dual_value(constant: float, scores: Array, domain: HasSupport) -> float:
 
 
 def best_multiple(linear: float, cost: float, most: float = np.inf) -> tuple[float, float]:
-    """The s in [0, most] at which s linear - s^2 cost / 2 is largest, and the value there; 0 without a known cost.
+    """The s in [0, most] at which s linear - s^2 cost / 2 is largest, and the value there.
+
+    Both are 0 where ``linear`` or ``cost`` is NaN or infinite: the bound for coefficients of zero.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def best_multiple(linear: float, cost: float, most: float = np.inf) -> tuple[flo
     cost : float >= 0
     most : float > 0, the largest multiple that is feasible
     """
-    if np.isnan(cost):
+    if not (np.isfinite(linear) and np.isfinite(cost)):
         return 0.0, 0.0
     if not cost > 0.0:
         s = most if np.isfinite(most) and linear > 0.0 else 0.0

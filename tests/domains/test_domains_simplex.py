@@ -53,6 +53,11 @@ def test_repair_of_nothing_is_uniform() -> None:
     np.testing.assert_array_equal(Simplex(2.0).feasible(np.array([-1.0, 0.0])), [1.0, 1.0])
 
 
+@pytest.mark.parametrize("size", [5e-324, 1e-310, 1e308])
+def test_repair_of_weights_of_any_size(size: float) -> None:
+    np.testing.assert_array_equal(Simplex(2.0).feasible(np.array([size, size, -size])), [1.0, 1.0, 0.0])
+
+
 @given(st.integers(0, 2**32 - 1), st.integers(1, 6))
 def test_no_shares_have_smaller_blocks_than_the_update(seed: int, m: int) -> None:
     rng = np.random.default_rng(seed)

@@ -118,6 +118,3 @@ class HasBlockUpdate(Protocol):
 
         ValueError where there is no closed form for the domain's parameters.
         """
-
-
-__all__ = ["Domain", "HasBlockUpdate"]

@@ -57,6 +57,3 @@ def as_separable(domain: Domain) -> Separable | None:
     if isinstance(domain, Separable) and not domain.single_point:
         return domain
     return None
-
-
-__all__ = ["Jet", "Separable", "as_separable"]

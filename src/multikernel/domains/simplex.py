@@ -70,7 +70,8 @@ def project_simplex(z: Array, total: float) -> Array:
 
 def share(d: Array, total: float) -> Array:
     """The positive part of d, scaled to the total; equal shares where there is none."""
-    d = np.maximum(d, 0.0)
+    exponent = np.frexp(np.max(d))[1]
+    d = np.ldexp(np.maximum(d, 0.0), -exponent)  # so that neither the sum nor its inverse overflows
     size = float(d.sum())
     if size > 0:
         return d * (total / size)
