@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, Literal
 
@@ -184,6 +185,8 @@ def test_numbers_of_numpy_are_numbers_and_truth_values_are_none() -> None:
     for wrong in (
         {"size": True},
         {"size": np.bool_(True)},
+        {"size": Fraction(1, 2)},
+        {"size": np.longdouble(2.0)},
         {"count": True},
         {"count": 2.0},
         {"flag": 1},

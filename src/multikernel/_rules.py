@@ -78,7 +78,8 @@ class Number(Rule):
         return _with_reason(span, self.why)
 
     def accepts(self, value: Any) -> bool:
-        if not isinstance(value, Real) or isinstance(value, bool):
+        # compiled code and arrays compute with these types, and not with fractions or long doubles
+        if not isinstance(value, int | float | np.integer | np.float32 | np.float16) or isinstance(value, bool):
             return False
         try:
             number = float(value)
