@@ -21,9 +21,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from multikernel._linalg import mirror
 from multikernel._typing import Array
 from multikernel.numerics.lapack import divide, factored, inverted, reduce
-from multikernel.tuning import CHOLESKY_ROWS, TILE_ROWS
+from multikernel.tuning import CHOLESKY_ROWS
 
 _JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of the largest diagonal entry
 
@@ -113,13 +114,7 @@ def invert(factor: Array) -> bool:
     """
     if not inverted(factor):
         return False
-    inverse = factor.T
-    n = len(inverse)
-    for start in range(0, n, TILE_ROWS):
-        stop = min(start + TILE_ROWS, n)
-        inverse[stop:, start:stop] = inverse[start:stop, stop:].T
-        tile = inverse[start:stop, start:stop]
-        tile[:] = np.triu(tile) + np.triu(tile, 1).T
+    mirror(factor)
     return True
 
 

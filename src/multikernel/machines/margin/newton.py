@@ -100,10 +100,10 @@ def _through(
     point: _Point | None = None
     exactly = hard  # while the hulls may intersect, every stage finds its support exactly
     distance = np.inf
-    for stage, (universe, own_ridge) in enumerate(stages):
+    for stage, (universe, stage_ridge) in enumerate(stages):
         last = stage == len(stages) - 1
         # after eight systems in single precision, rounding may be the reason that the support still changes
-        last_rough = steps + 8 if _survives_single_precision(own_ridge, scale, n) else steps
+        last_rough = steps + 8 if _survives_single_precision(stage_ridge, scale, n) else steps
         precise = False
         while True:
             precise = precise or steps >= last_rough
@@ -113,7 +113,7 @@ def _through(
             if steps == max_systems or out_of_time(n) or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
-                b, c = _on_support(gram, y, own_ridge, S, memory)
+                b, c = _on_support(gram, y, stage_ridge, S, memory)
             except LinAlgError:
                 if precise:
                     return g, steps
@@ -122,7 +122,7 @@ def _through(
             steps += 1
             coef = np.zeros(n)
             coef[S] = b
-            point, full_step = _towards(point, _Point(coef, gram.multiply_sparse(coef), c), y, universe, own_ridge)
+            point, full_step = _towards(point, _Point(coef, gram.multiply_sparse(coef), c), y, universe, stage_ridge)
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
@@ -135,7 +135,7 @@ def _through(
             if settled and not last:
                 if hard and good(g):
                     return g, steps  # if the hulls of some samples intersect, those of all samples do
-                exactly = exactly and (own_ridge == stages[0][1] or point.distance <= _FALLING * distance)
+                exactly = exactly and (stage_ridge == stages[0][1] or point.distance <= _FALLING * distance)
                 distance = point.distance
                 break
             if settled and precise and (changed == 0 or good(g)):

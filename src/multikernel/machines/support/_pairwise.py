@@ -56,7 +56,7 @@ def pair_gain(slope, curvature):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def partner(gradient, fall, diagonal, row, top, own_diagonal, lanes):  # type: ignore[no-untyped-def]
+def partner(gradient, fall, diagonal, row, top, diagonal_of_top, lanes):  # type: ignore[no-untyped-def]
     """The largest gain of lowering one variable while another of gradient ``top`` is raised, and its position."""
     n = len(gradient)
     blocks_end = n - n % LANES
@@ -64,17 +64,17 @@ def partner(gradient, fall, diagonal, row, top, own_diagonal, lanes):  # type: i
     for k in range(0, blocks_end, LANES):
         s, u, d, x = gradient[k : k + LANES], fall[k : k + LANES], diagonal[k : k + LANES], row[k : k + LANES]
         for t in range(LANES):
-            gain = pair_gain(top - s[t] + u[t], own_diagonal + d[t] - 2.0 * np.float64(x[t]))
+            gain = pair_gain(top - s[t] + u[t], diagonal_of_top + d[t] - 2.0 * np.float64(x[t]))
             lanes[t] = gain if gain > lanes[t] else lanes[t]
     lane = np.argmax(lanes)
     best, where = lanes[lane], -1
     if best > 0.0:
         for t in range(lane, blocks_end, LANES):
-            if pair_gain(top - gradient[t] + fall[t], own_diagonal + diagonal[t] - 2.0 * np.float64(row[t])) == best:
+            if pair_gain(top - gradient[t] + fall[t], diagonal_of_top + diagonal[t] - 2.0 * np.float64(row[t])) == best:
                 where = t
                 break
     for t in range(blocks_end, n):
-        gain = pair_gain(top - gradient[t] + fall[t], own_diagonal + diagonal[t] - 2.0 * np.float64(row[t]))
+        gain = pair_gain(top - gradient[t] + fall[t], diagonal_of_top + diagonal[t] - 2.0 * np.float64(row[t]))
         if gain > best:
             best, where = gain, t
     return best, where
