@@ -126,7 +126,7 @@ def test_parameters_of_another_number_are_refused() -> None:
 
 @combinations
 def test_rank_one_kernels_are_never_a_stack(name: str) -> None:
-    n, p = 40, 1000
+    n, p = 40, 300
     wide = np.random.default_rng(4).normal(size=(n, p))
     small = bound(name, "features")
     COMBINATIONS[name].pullback(small, weights(3), Y)  # whatever is compiled or imported is there from now on

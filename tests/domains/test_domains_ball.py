@@ -22,13 +22,13 @@ def projection_by_bisection(z: Array, p: float, radius: float, center: float) ->
 
     def shrink(a: float, lam: float) -> float:
         low, high = 0.0, abs(a)
-        for _ in range(100):
+        for _ in range(60):
             u = (low + high) / 2.0
             low, high = (low, u) if u + lam * u ** (p - 1.0) > abs(a) else (u, high)
         return max(np.sign(a) * high, -center)
 
     low, high = 0.0, 1e6
-    for _ in range(200):
+    for _ in range(100):
         lam = (low + high) / 2.0
         delta = np.array([shrink(a, lam) for a in z - center])
         low, high = (lam, high) if (np.abs(delta) ** p).sum() > radius**p else (low, lam)

@@ -107,9 +107,9 @@ def test_many_classes_start_from_a_part_of_the_samples(monkeypatch: pytest.Monke
     from multikernel.machines.crammer_singer import machine, proximal
 
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 4))
+    X = rng.normal(size=(60, 4))
     K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=-1))
-    y = rng.integers(0, 8, 120)
+    y = rng.integers(0, 5, 60)
     want = CrammerSingerMachine(C=1.0, tol=1e-8).solve(DenseGram(K), signs(y))
     monkeypatch.setattr(proximal, "FACTORED", 30)
     monkeypatch.setattr(machine, "FACTORED", 30)
