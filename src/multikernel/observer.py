@@ -58,7 +58,7 @@ class Progress:
     certificate : reached so far
     tol : float, the requested certificate
     seconds : float, since this problem began
-    first : float, the largest certificate so far, which is that of the first steps
+    first : float, the largest value of the certificate so far, from the first steps
     """
 
     estimator: str

@@ -15,20 +15,22 @@ The first command sets the number before any other module reads it.
 
 # -- linear algebra: benchmarks/tuning.py, benchmarks/cholesky.py ------------------------------------------------------
 
-# of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
+# rows of a block that LAPACK factors: a quarter of the number at which OpenBLAS ends the process on two threads
 CHOLESKY_ROWS = 4000
-SYSTEM_VALUES = 60_000_000  # of a machine's largest linear system: 480 MB, 7745 unknowns (10954 in single precision)
+# numbers in the largest linear system of a machine: 480 MB, 7745 unknowns (10954 in single precision)
+SYSTEM_VALUES = 60_000_000
 
 # -- which way is faster: benchmarks/tuning.py -------------------------------------------------------------------------
 
-# samples up to which all take part from the beginning: for RLS2 a part first is as fast at 1,000 to 3,000, and twice as
-# fast at 5,000
+# samples up to which all take part from the beginning: to begin RLS2 with a part of them is as fast for 1,000 to 3,000
+# samples, and twice as fast for 5,000
 ALL_SAMPLES = 1000
 
 # support vector machines with kernel weights
 INTERIOR_SAMPLES = 8000  # beyond, a factorisation costs more than the machines that an optimizer solves
 INTERIOR_FEATURES = 4e9  # n q^2: beyond, forming systems of q features costs more than machines, which make passes
-ROUNDS_TRIED = 1.5  # times the forecast of the interior point method: so long rounds of machines may go on before it
+# rounds of machines may take this many times the forecast of the interior point method, before that method is used
+ROUNDS_TRIED = 1.5
 # products of kernels that rounds of machines may hold, one for each kernel and sample: 512 MB
 ROUNDS_PRODUCTS = 1 << 26
 WORKING_ALL = 1000  # kernels up to which all take part in the interior point method from the beginning
@@ -49,9 +51,8 @@ JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the sampl
 SCALES_ONE_THREAD = 2000  # samples up to which BLAS has one thread: the passes have theirs, and would wait for BLAS's
 
 # hierarchical kernel learning: also benchmarks/hkl.py
-HKL_CHILDREN = (
-    1e11  # multiplications for the tables of children: a hull that would take more is far from complete in any case
-)
+# multiplications for the tables of children: a hull that would take more is far from complete in any case
+HKL_CHILDREN = 1e11
 
 # -- seconds of one operation, on one thread: benchmarks/forecast.py ---------------------------------------------------
 
@@ -83,21 +84,20 @@ MARGIN_FACTORISATIONS = 3.0  # of the support of a margin, which follows the dat
 
 # -- memory at the peak: tests/estimators/test_forecast_memory.py measures it ------------------------------------------
 
-# in matrices of all samples
+# in units of the kernel matrix of all samples
 SUPPORT_MATRICES = 4.6
 SUPPORT_MATRICES_MANY = 1.4  # of more samples than the interior point method takes: 1.2 at 9000, 1.0 at 20,000
 RLS2_MATRICES_HALF = 2.2  # where factors are in single precision: 1.9 at 9000, 1.5 at 20,000
 RIDGE_CV_MATRICES = 5.6
-# of RLS2, and of learned scales inside one kernel, where 3.2, 2.9 and 2.7 were measured with 2000, 4000 and 8000
-# samples, and two more for each further kernel: the peaks of two and four kernels were 4.9 and 8.8
+# of RLS2, and of one kernel with learned scales inside it, for which 3.2, 2.9 and 2.7 were measured with 2000, 4000 and
+# 8000 samples; each further kernel adds two: the peaks of two and four kernels were 4.9 and 8.8
 RIDGE_MATRICES = 3.6
-# in copies of few features
+# in units of the array of features, where these are few
 FEATURE_COPIES = 3.6
 ROUNDS_COPIES = 1.6  # of a support vector machine with so many of them that it makes passes
 
 # -- kernels and banks: benchmarks/passes.py times whole passes --------------------------------------------------------
 
-# several files
 # bytes that are kept since a next step or candidate asks for them again: an orthonormal basis, the factors of all
 # folds, the matrices of test samples, and stacks, over which a pass is faster than new exponentials
 KEPT_BYTES = 256 << 20

@@ -57,7 +57,7 @@ class PublishedGradient(Optimizer):
     def _moved(self, problem: Problem, current: Evaluation, step: float) -> tuple[Array, float]:
         """The next point, and the step length; a step after which every weight would be zero is shortened."""
         theta = problem.domain.project(current.theta - step * current.gradient)
-        for _ in range(self.max_iter):
+        for _ in range(self.max_iter):  # with a factor of 1 the step keeps its length
             if theta.any() or not current.theta.any():
                 break
             step *= self.factor

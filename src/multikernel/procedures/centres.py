@@ -24,7 +24,7 @@ from multikernel._linalg import mirror
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks.single import over_few_rows
-from multikernel.machines.ridge.centres import CentredRidge, CentreSums, Tile
+from multikernel.machines.ridge.centres import CentresFactor, CentreSums, Tile
 
 # Number of samples beyond which kernels are trained on centres. With 5000 samples, candidates trained in this way, with
 # scales improved through landmarks, were better on eight of nine data sets, and as good on the ninth, as those trained
@@ -161,7 +161,7 @@ def least_ridge(
     def of(step: int) -> float:
         """The error for the ridge 2^step alpha."""
         if step not in tried:
-            coef = CentredRidge.of(K, sums, alpha * 2.0**step).coefficients(about.products)
+            coef = CentresFactor.of(K, sums, alpha * 2.0**step).coefficients(about.products)
             predicted = compared @ coef.astype(compared.dtype) + mean
             tried[step] = error(predicted), predicted
         return tried[step][0]

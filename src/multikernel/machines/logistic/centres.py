@@ -38,7 +38,7 @@ from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate, relative
-from multikernel.machines.ridge.centres import CentredRidge, CentresSolution, CentreSums, definite
+from multikernel.machines.ridge.centres import CentresFactor, CentresSolution, CentreSums, definite
 from multikernel.numerics.cholesky import solved
 from multikernel.numerics.conjugate_gradients import MOST_STEPS, preconditioned_steps
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS, SHORTEST
@@ -193,11 +193,11 @@ class _Preconditioner:
     Parameters
     ----------
     share : float, d, by which the sum of second derivatives over the samples of ``sums`` equals that over all samples
-    machine : CentredRidge
+    machine : CentresFactor
     """
 
     share: float
-    machine: CentredRidge
+    machine: CentresFactor
 
     @classmethod
     def of(
@@ -208,13 +208,13 @@ class _Preconditioner:
         if previous is not None and 0.5 * previous.share <= share <= 2.0 * previous.share:
             return previous
         moments = replace(sums.moments, squares=share * sums.moments.squares)
-        return cls(share, CentredRidge.of(K, CentreSums(moments, sums.rounding), alpha))
+        return cls(share, CentresFactor.of(K, CentreSums(moments, sums.rounding), alpha))
 
 
 def _direction(
     K: Array,
     samples: LogisticSamples,
-    preconditioner: CentredRidge,
+    preconditioner: CentresFactor,
     alpha: float,
     D: Array,
     residual: Array,

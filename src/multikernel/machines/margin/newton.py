@@ -36,9 +36,8 @@ from multikernel.machines.base import out_of_time
 from multikernel.tuning import SYSTEM_VALUES
 
 _DIRECT = 4  # systems after which a hard margin should be reached from a near start; else larger ridges are used first
-_FALLING = (
-    0.03  # largest ratio of two distances where hulls intersect: .002 to .02 occurred there, .06 and .4 elsewhere
-)
+# The largest ratio of two distances where hulls intersect: .002 to .02 occurred there, .06 and .4 elsewhere.
+_FALLING = 0.03
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # fractions of the mean self-value, the ridges of the first stages
 
 

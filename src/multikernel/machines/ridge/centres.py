@@ -123,7 +123,7 @@ def summed(tiles: Iterable[Tile]) -> CentreSums:
 
 
 @dataclass(frozen=True, eq=False)
-class CentredRidge:
+class CentresFactor:
     """The factor of C'SC + alpha K, by sums.
 
     Parameters
@@ -134,12 +134,12 @@ class CentredRidge:
     factor: Array
 
     @classmethod
-    def of(cls, K: Array, sums: CentreSums, alpha: float) -> CentredRidge:
+    def of(cls, K: Array, sums: CentreSums, alpha: float) -> CentresFactor:
         """From the kernel matrix (M, M) of the centres and the sums."""
         return cls.of_squares(K, sums.moments.squares, sums.rounding, alpha)
 
     @classmethod
-    def of_squares(cls, K: Array, squares: Array, rounding: float, alpha: float) -> CentredRidge:
+    def of_squares(cls, K: Array, squares: Array, rounding: float, alpha: float) -> CentresFactor:
         """From the kernel matrix (M, M) of the centres, C'SC, and u^2.
 
         Raises
@@ -199,7 +199,7 @@ def by_sums(K: Array, sums: CentreSums, alpha: float, fit_intercept: bool = True
     fit_intercept : bool
     """
     about, mean = sums.about(fit_intercept)
-    coef = CentredRidge.of(K, sums, alpha).coefficients(about.products)
+    coef = CentresFactor.of(K, sums, alpha).coefficients(about.products)
     return CentresSolution(coef, mean)
 
 
@@ -228,7 +228,7 @@ def refined(
     fit_intercept : bool
     start : array (M, t), coefficients to begin with; by default those by the sums
     """
-    preconditioner = CentredRidge.of(K, replace(sums, moments=sums.moments.times(1.0 / fraction)), alpha)
+    preconditioner = CentresFactor.of(K, replace(sums, moments=sums.moments.times(1.0 / fraction)), alpha)
     K, of_centres = definite(K)
     about, mean = sums.about(fit_intercept)
     if fraction < 1.0 and fit_intercept:
@@ -262,7 +262,7 @@ def certified(
     fit_intercept : bool
     """
     about, mean = sums.about(fit_intercept)
-    preconditioner = CentredRidge.of(K, sums, alpha)
+    preconditioner = CentresFactor.of(K, sums, alpha)
     K, of_centres = definite(K)
     square = float(about.target_squares.sum())
 
@@ -308,7 +308,7 @@ class _Quadratic:
         return self.squares(V) + self.alpha * (self.K @ V)
 
 
-def _descended(P: _Quadratic, preconditioner: CentredRidge, A: Array, tol: float, max_iter: int) -> CentresSolution:
+def _descended(P: _Quadratic, preconditioner: CentresFactor, A: Array, tol: float, max_iter: int) -> CentresSolution:
     """Minimise P from A on by preconditioned conjugate gradients."""
     zeros = np.zeros(A.shape[1])
     best = CentresSolution(A, zeros)

@@ -60,9 +60,8 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.machines.ridge.precision import Precision
 
-_CHANCE = (
-    1e-3  # probability on each side, if alpha is the ratio of noise and function, of estimates that differ so much
-)
+# The probability on each side, if alpha is the ratio of noise and function, of estimates that differ so much.
+_CHANCE = 1e-3
 
 
 class LinearSmoother(Protocol):

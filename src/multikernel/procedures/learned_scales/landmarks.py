@@ -36,7 +36,7 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks.single import ScaledPoints, over_few_rows
 from multikernel.certificate import Certificate
 from multikernel.kernels import DistanceKernel
-from multikernel.machines.ridge.centres import CentredRidge
+from multikernel.machines.ridge.centres import CentresFactor
 from multikernel.numerics.lbfgs import lbfgs, remembering
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.forms import FARTHEST, Form
@@ -140,7 +140,7 @@ class LandmarkError:
         mean = self.mean
         Y = self.train.rooted(self.train.Y - mean)
         K = K.astype(float)
-        machine = CentredRidge.of_squares(0.5 * (K + K.T), squared(C), _ROUNDED, alpha)
+        machine = CentresFactor.of_squares(0.5 * (K + K.T), squared(C), _ROUNDED, alpha)
         A = machine.coefficients(_product(C.T, Y))
         E = _product(H, A) - self.held_out.rooted(self.held_out.Y - mean)
         L = machine.coefficients(_product(H.T, E))
