@@ -1,6 +1,7 @@
 """Files in chunks, from the command line."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ from multikernel.app.cli.program import app
 def folder(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900)})
-    frame["word"] = pd.Categorical(np.where(rng.random(900) > 0.5, "up", "down"))
+    frame["word"] = pd.Categorical(np.where(rng.random(900) > 0.5, "up", "down, left"))
     frame["y"] = np.sin(frame["a"]) + (frame["word"] == "up")
     frame.to_parquet(tmp_path / "big.parquet")
     frame.drop(columns="y")[:50].to_csv(tmp_path / "new.csv", index=False)
@@ -42,7 +43,9 @@ def test_fit_and_predict_in_chunks(folder):
     assert found["task"] == "classification"
     assert found["weights"]
     assert run("predict c.mk big.parquet --out said.parquet").startswith("900 predictions")
-    assert set(pd.read_parquet("said.parquet")["prediction"]) <= {"up", "down"}
+    assert set(pd.read_parquet("said.parquet")["prediction"]) <= {"up", "down, left"}
+    printed = pd.read_csv(StringIO(run("predict c.mk big.parquet")))
+    assert printed["prediction"].tolist() == pd.read_parquet("said.parquet")["prediction"].tolist()
 
 
 def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
@@ -61,7 +64,7 @@ def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
     words = "fit big.parquet --target word --memory 1GB --out c.mk --json"
     found = json.loads(CliRunner().invoke(app, words.split()).stdout)
     assert (found["task"], found["samples"], found["left_out"]) == ("classification", 900, ["_note"])
-    assert run("predict c.mk big.parquet --proba").splitlines()[0] == "probability down,probability up"
+    assert run("predict c.mk big.parquet --proba").splitlines()[0] == '"probability down, left",probability up'
     assert "--leave-out names" in run("fit big.parquet --target y --memory 1GB --leave-out z --out n.mk", 1)
 
 
@@ -106,7 +109,7 @@ def test_a_small_parquet_file_is_read_as_a_csv_file_with_the_same_cells(folder):
 def test_new_rows_are_warned_of_as_for_a_small_table(folder, tmp_path):
     run("fit big.parquet --target y --approximation nystroem --rank 20 --set alpha=1e-5 --out m.mk")
     low, high = folder["a"].min(), folder["a"].max()
-    (tmp_path / "far.csv").write_text("a,b,word\n0,0,up\n77.5,0,up\n-2000,0,down\n")
+    (tmp_path / "far.csv").write_text('a,b,word\n0,0,up\n77.5,0,up\n-2000,0,"down, left"\n')
     for words in ("predict m.mk far.csv", "predict m.mk far.csv --out far.out.csv"):
         said = " ".join(run(words).split())
         assert f"2 cells of 'a', such as -2000.0 in row 4 (in training {low:.6g} to {high:.6g})" in said

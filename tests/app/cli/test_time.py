@@ -74,6 +74,7 @@ def test_every_command_that_scores_takes_it(invoke: Invoke) -> None:
         (["--time", "days"], "no column 'days'; did you mean 'day'?"),
         (["--time", "word"], "row 2, column 'word': 'x' is neither a number nor a date"),
         (["--time", "one"], "--time 'one' holds one time only"),
+        (["--time", "late"], "row 61, column 'late': 'soon' is neither a number nor a date as the others are"),
         (["--time", "turned"], "nothing distinguishes days from months; write the year first"),
     ],
 )
@@ -82,7 +83,13 @@ def test_a_column_that_gives_no_order_is_refused(invoke: Invoke, words: list[str
     head, *rows = path.read_text().splitlines()
     path.write_text(
         "\n".join(
-            [f"{head},word,one,turned", *(f"{row},x,1,0{1 + k % 9}/0{1 + k // 9}/2024" for k, row in enumerate(rows))]
+            [
+                f"{head},word,one,late,turned",
+                *(
+                    f"{row},x,1,{k if k < N - 1 else 'soon'},0{1 + k % 9}/0{1 + k // 9}/2024"
+                    for k, row in enumerate(rows)
+                ),
+            ]
         )
     )
     done = invoke("fit", path, "--target", "y", "--method", "average", *words)

@@ -20,9 +20,13 @@ from sklearn.decomposition import KernelPCA
 from cases import one_in
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.alike import picture, target_groups
+from multikernel.app.web.learning.comparison import single_kernel
+from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.errors import HeldOutRows, RowNames
 from multikernel.app.web.learning.explored import dependence_of, explored, map_of, pictures_of
 from multikernel.app.web.learning.findings import execute_run
+from multikernel.app.web.learning.held_out import held_out
+from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.predicting import LearnedModel, predictions
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import TrainingSamples, as_estimator_input
@@ -149,6 +153,19 @@ def test_a_part_of_many_samples_has_some_of_each_class(tmp_path: Path) -> None:
     assert {17, 901} <= set(some.tolist())
     assert len(some) == 30
     assert (np.diff(some) > 0).all()
+
+
+def test_rows_of_a_sorted_table_are_drawn_before_columns_are_shuffled_and_a_kernel_is_tuned(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("multikernel.app.web.learning.held_out._ROWS", 20)
+    monkeypatch.setattr("multikernel.app.web.learning.comparison._TUNED_ROWS", 20)
+    y = np.repeat(["usual", "rare"], [97, 3])
+    rows = KnownRows(pd.DataFrame({"x": np.arange(100.0)}), y, np.arange(1, 101))
+    given = {"parameters": {"C": 1.0}, "kernels": {"": ["linear"]}, "measured": Measuring(measure="roc_auc")}
+    recipe = Recipe("d", "y", "classification", {"x": "number"}, method="AverageMKLClassifier", **given)
+    assert held_out(recipe, rows, rows, ["x"]).losses["x"] > 0.0  # no area without a rare row
+    assert single_kernel(recipe, rows, rows).score == pytest.approx(1.0)
 
 
 def test_errors_of_classes_stand_in_order_of_what_speaks_for_the_wrong_one() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,14 @@ def test_exported_code_and_toml_have_the_kernels_of_each_view() -> None:
     for view, kernels in own.items():
         assert again[view].names == kernels.names
         assert list(map(repr, again[view])) == list(map(repr, kernels))
+
+
+def test_exported_code_reads_classes_that_are_written_with_a_point(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("x,y\n1,1.0\n2,0.0\n3,1.0\n")
+    script: dict[str, Any] = {"__file__": str(tmp_path / "run.py")}
+    recipe = Recipe("d", "y", "classification", {"x": "number"})
+    exec(code(recipe, "int").partition("\nfolds = ")[0], script)
+    assert script["y"].tolist() == [1, 0, 1]
 
 
 def test_the_linear_method_is_rls2_with_linear_kernels_of_the_columns() -> None:

@@ -207,7 +207,7 @@ def fold_score(
     scorer: Callable[[Any, Any, Array], float] | None = None,
     **fit_arguments: Any,
 ) -> tuple[float, float]:
-    """The score of a method on one fold, and the seconds of choosing, fitting and scoring.
+    """The score of a method on one fold, and the seconds of choosing and fitting.
 
     Parameters
     ----------
@@ -220,8 +220,9 @@ def fold_score(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of parameters that are tried, and of unseen categories in a test fold
         fitted = clone(model).fit(*training, **fit_arguments)
+        seconds = perf_counter() - start
         score = float(scorer(fitted, *held_out) if scorer else fitted.score(*held_out))
-    return score, perf_counter() - start
+    return score, seconds
 
 
 def fit_groups(model: Any, groups: Array | None) -> dict[str, Any]:

@@ -49,7 +49,7 @@ class Predictions:
         """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
         columns: dict[str, list[Any]] = {}
         if self.key:
-            columns[self.key] = [harmless(name) for name in self.names]
+            columns[harmless(self.key)] = [harmless(name) for name in self.names]
         if self.targets:
             columns |= {f"predicted {name}": [row[k] for row in self.labels] for k, name in enumerate(self.targets)}
         else:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from multikernel.datasets import Column, Task
-from multikernel.streams import is_missing
-from multikernel.tables import Cells, likely_order, parsed, type_of
+from multikernel.tables import is_ambiguous, likely_order, numbers_in, parsed
 from multikernel.typing import Array
 
 if TYPE_CHECKING:
@@ -107,20 +106,32 @@ class RowsHeldOut:
 
 def times_of(column: Column) -> Array:
     """The time of each row as a number; ValueError where a cell is neither a number nor a date."""
-    if column.numbers is not None:
-        return column.numbers
-    cells = np.array([None if is_missing(cell) else cell for cell in column.cells], dtype=object)
-    ambiguous = type_of(column.name, Cells(column.name, "strings", cells)).turned
-    if ambiguous:
+    cells = np.array(column.cells, dtype=object)
+    if is_ambiguous(cells):
         raise ValueError(
-            f"{column.file}: --time {column.name!r} holds dates such as {ambiguous!r}, in which nothing distinguishes "
+            f"{column.file}: --time {column.name!r} holds dates such as {cells[0]!r}, in which nothing distinguishes "
             "days from months; write the year first"
         )
-    times = parsed(cells, likely_order(cells[cells != None]))  # noqa: E711
-    for i, time in enumerate(times):
-        if np.isnan(time):
-            raise column.error(i, "is neither a number nor a date, by which --time puts rows in an order")
+    times = numbers_or_days(cells)
+    unreadable = np.flatnonzero(~np.isfinite(times))
+    if len(unreadable):
+        raise column.error(
+            int(unreadable[0]),
+            "is neither a number nor a date as the others are, by which --time puts rows in an order",
+        )
     return times
+
+
+def numbers_or_days(cells: Array) -> Array:
+    """The cells of a column as numbers or as days since 1970, by which more of them can be read; NaN for the others.
+
+    Parameters
+    ----------
+    cells : array (n,) of str, none of them missing
+    """
+    numbers = numbers_in(cells)
+    days = parsed(cells, likely_order(cells))
+    return days if np.isfinite(days).sum() > np.isfinite(numbers).sum() else numbers
 
 
 def _stretches(times: Array, count: int) -> Array:

@@ -1,9 +1,10 @@
 """Columns of numbers with units, thousands marks or decimal commas, rewritten as Python writes numbers.
 
-Single cells are read by tables/numerals.py. Where the cells of a column can be read in two ways, a column of the file
-that can be read in one way only decides. Where there is none, or such columns disagree: in files with semicolons
-between cells, commas are decimal marks, as programs write semicolons where the comma is the decimal mark; in files with
-commas between cells, points are decimal marks; otherwise the training file decides, when predictions are made.
+Single cells are read by ``multikernel.tables.Numerals``. Where the cells of a column can be read in two ways, a column
+of the file that can be read in one way only decides. Where there is none, or such columns disagree: in files with
+semicolons between cells, commas are decimal marks, as programs write semicolons where the comma is the decimal mark; in
+files with commas between cells, points are decimal marks; otherwise the training file decides, when predictions are
+made.
 """
 
 from __future__ import annotations

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import csv
+import io
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -115,20 +117,27 @@ def _in_chunks(
     if proba and not hasattr(fitted, "predict_proba"):
         raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
     method: Literal["predict", "predict_proba"] = "predict"
-    header = "prediction"
+    names = ["prediction"]
     if proba:
         method = "predict_proba"
-        header = ",".join(f"probability {label}" for label in fitted.classes_)
+        names = [f"probability {label}" for label in fitted.classes_]
     if out is not None:
         typer.echo(f"{streams.write_predictions(fitted, rows.source, out, method)} predictions written to {out}")
         rows.tell()
         return True
-    typer.echo(header)
+    typer.echo(_csv([names]), nl=False)
     for chunk in streams.predict(fitted, rows.source, method):
         lines = chunk if proba else chunk[:, None]
-        typer.echo("\n".join(",".join(str(harmless(value)) for value in line) for line in lines.tolist()))
+        typer.echo(_csv([map(harmless, line) for line in lines.tolist()]), nl=False)
     rows.tell()
     return True
+
+
+def _csv(lines: Iterable[Iterable[object]]) -> str:
+    """Lines of cells as CSV, where a cell that holds a comma or a quote is quoted."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
 
 
 def report(

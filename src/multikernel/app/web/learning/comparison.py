@@ -34,7 +34,7 @@ from multikernel.app.web.learning.intervals import interval_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_estimator_input, class_scores
+from multikernel.app.web.learning.samples import as_estimator_input, class_scores, subsample
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
 from multikernel.selection import BankSearchCV
 from multikernel.typing import Array
@@ -87,8 +87,8 @@ def single_kernel(recipe: Recipe, training_rows: KnownRows, test_rows: KnownRows
     recipe : the settings of the run
     training_rows, test_rows : the rows to learn from, and the held-out rows
     """
-    training_rows = training_rows.part(_row_sample(training_rows, recipe.seed))
-    test_rows = test_rows.part(_row_sample(test_rows, recipe.seed))
+    training_rows = training_rows.part(subsample(training_rows.y, recipe.task, _TUNED_ROWS, recipe.seed))
+    test_rows = test_rows.part(subsample(test_rows.y, recipe.task, _TUNED_ROWS, recipe.seed))
     fold_count = min(INNER_FOLDS, most_folds(training_rows.y, recipe.task))
     inner_folds: Any = None
     groups = training_rows.inner_groups.get("groups")
@@ -144,14 +144,6 @@ def with_class_weights(model: Any, recipe: Recipe) -> Any:
     if weights and names:
         return clone(model).set_params(**dict.fromkeys(names, weights))
     return model
-
-
-def _row_sample(known_rows: KnownRows, seed: int) -> Array:
-    n = len(known_rows.y)
-    if n <= _TUNED_ROWS:
-        return np.arange(n)
-    chosen: Array = np.sort(np.random.default_rng(seed).choice(n, _TUNED_ROWS, replace=False))
-    return chosen
 
 
 def compare_methods(recipe: Recipe, division: Division, report: Report) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from multikernel.app.web.learning.division import KnownRows
 from multikernel.app.web.learning.families import estimator_of
 from multikernel.app.web.learning.measures import measure_of, scorer_of
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_model_input, class_scores
+from multikernel.app.web.learning.samples import as_model_input, class_scores, subsample
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
@@ -113,8 +113,9 @@ def _codes(column: Any) -> Array:
 
 def _losses(model: Any, recipe: Recipe, test_rows: KnownRows, columns: Sequence[str]) -> dict[str, float]:
     """The decrease of the score when the cells of one column are shuffled, for each column."""
-    samples = test_rows.X.iloc[:_ROWS]
-    truth = test_rows.y[:_ROWS]
+    some_rows = test_rows.part(subsample(test_rows.y, recipe.task, _ROWS, recipe.seed))  # a table may be sorted
+    samples = some_rows.X
+    truth = some_rows.y
     order = np.random.default_rng(recipe.seed).permutation(len(samples))
     score_of = scorer_of(measure_of(recipe.task, recipe.measured.measure))
     unshuffled_score = score_of(model, as_model_input(model, samples, recipe), truth)

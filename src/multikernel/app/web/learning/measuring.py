@@ -17,11 +17,11 @@ import numpy as np
 
 from multikernel.app.drawing import counted
 from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
-from multikernel.app.tables.held_out import later_and_later
+from multikernel.app.tables.held_out import later_and_later, numbers_or_days
 from multikernel.datasets import Column, Task
 from multikernel.selection import Fold, grouped_folds
 from multikernel.streams import is_missing
-from multikernel.tables import is_ambiguous, likely_order, numbers_in, parsed
+from multikernel.tables import is_ambiguous
 from multikernel.typing import Array
 
 How = Literal["rows", "groups", "time", "file"]
@@ -154,26 +154,18 @@ def times_of(column: Column) -> Array:
             "rows out of the table."
         )
     texts = np.array(cells, dtype=object)
-    times = numbers_in(texts)
-    days = parsed(texts, likely_order(texts))
-    if np.isfinite(days).sum() > np.isfinite(times).sum():
-        times = days
-        if is_ambiguous(texts):
-            raise ValueError(
-                f"The dates of {name}, such as {cells[0]!r}, can be read with the day first and with the month first; "
-                "write them as 2024-12-31."
-            )
-    if not np.isfinite(times).all():
-        unreadable = int(np.flatnonzero(~np.isfinite(times))[0])
-        if not np.isfinite(times).any():
-            kind = "date or number"
-        else:
-            kind = "date as the others are"
-        if np.isfinite(times).any() and times is not days:
-            kind = "number as the others are"
+    if is_ambiguous(texts):
         raise ValueError(
-            f"The column {name} cannot order the rows: {cells[unreadable]!r} in row {column.rows[unreadable]} is no "
-            f"{kind}; write dates as 2024-12-31, or choose another column."
+            f"The dates of {name}, such as {cells[0]!r}, can be read with the day first and with the month first; "
+            "write them as 2024-12-31."
+        )
+    times = numbers_or_days(texts)
+    readable = np.isfinite(times)
+    if not readable.all():
+        i = int(np.flatnonzero(~readable)[0])
+        raise ValueError(
+            f"The column {name} cannot order the rows: {cells[i]!r} in row {column.rows[i]} is no number or date"
+            f"{' as the others are' if readable.any() else ''}; write dates as 2024-12-31, or choose another column."
         )
     return times
 

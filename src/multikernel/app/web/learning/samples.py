@@ -271,15 +271,28 @@ class TrainingSamples:
 
     def subsample(self, count: int) -> Array:
         """The indices of a random subsample of ``count`` samples, in order, with a few samples of each class."""
-        order = np.random.default_rng(0).permutation(len(self.y))
-        if self.task == "classification":
-            label_counts: Counter[Any] = Counter()
-            later = np.zeros(len(order), dtype=bool)
-            for k, label in enumerate(self.y[order].tolist()):
-                later[k] = label_counts[label] >= _OF_EACH
-                label_counts[label] += 1
-            order = order[np.argsort(later, kind="stable")]
-        return np.sort(order[:count])
+        return subsample(self.y, self.task, count)
+
+
+def subsample(y: Array, task: Task, count: int, seed: int = 0) -> Array:
+    """The indices of a random subsample, in order; of classes with a few samples of each, where it is large enough.
+
+    Parameters
+    ----------
+    y : array (n,) or (n, targets), the target of all samples
+    task : what is learned
+    count : int, the samples to draw; all n where there are no more
+    seed : int
+    """
+    order = np.random.default_rng(seed).permutation(len(y))
+    if task == "classification":
+        label_counts: Counter[Any] = Counter()
+        later = np.zeros(len(order), dtype=bool)
+        for k, label in enumerate(y[order].tolist()):
+            later[k] = label_counts[label] >= _OF_EACH
+            label_counts[label] += 1
+        order = order[np.argsort(later, kind="stable")]
+    return np.sort(order[:count])
 
 
 def lacking_samples(table: CsvTable, names: Iterable[str]) -> list[int]:
