@@ -268,6 +268,7 @@ def kernels(site: Site, request: Request) -> Response:
         result=run.result(),
         chart=chart,
         classes=[name for name, _ in cuts],
+        full_names=kernel_pictures.names if "…" in chart else [],
         shown=len(kernel_pictures.places),
         left_out=kernel_pictures.left_out,
         reason=kernel_pictures.reason,
