@@ -225,7 +225,7 @@ def _by_method(
         feature.name: feature.names for feature in TableEncoding.from_json(dict(samples.metadata["table"])).features
     }
     encoded_columns = {
-        name: [name for column in source_columns for name in names_of_features[column]]
+        name: [feature_name for column in source_columns for feature_name in names_of_features[column]]
         for name, source_columns in sources.items()
     }
     return model, samples.X, encoded_columns

@@ -56,7 +56,7 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str], *, sources:
     Parameters
     ----------
     model : fitted estimator
-    X : samples that ``model.predict`` takes, best ones that it was not fitted to; or None
+    X : samples that ``model.predict`` takes, preferably not those of training; or None
     y : array (n,), their target; None where X is None
     path : the file, which is replaced where it exists
     sources : what ``source_values`` returned, for a section about what each source is worth; None for no such section
