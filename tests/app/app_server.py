@@ -28,6 +28,7 @@ from multikernel.app.web.settings import Settings
 
 PATIENTS = 40
 KEY = "of-the-servers-of-these-tests"
+TWO_FOLDS = {"m-how": "rows", "m-folds": "2"}  # fields of the form of a data set: few, so that a run is quick
 STARTED = jobs._started  # a process of its own
 
 

@@ -10,8 +10,10 @@ import os
 import sys
 from multiprocessing.connection import Connection
 
+from multikernel.app.jobs import compare
 from multikernel.app.web.private import UMASK
 
+WIDTHS = (0.01, 1.0, 100.0)  # of the tuned kernel beside a run, which tries those between the ends: one
 _LOADED = multiprocessing.get_context("forkserver")
 _LOADED.set_forkserver_preload(["multikernel.app.web.learning.findings"])
 
@@ -57,6 +59,7 @@ def _work(*pipes: Connection) -> None:
     sys.stdout = os.fdopen(1, "w")
     sys.stderr = os.fdopen(2, "w", errors="replace")
     os.umask(UMASK)
+    compare._GAMMAS = WIDTHS
     from multikernel.app.web import worker
 
     sys.exit(worker.main())

@@ -7,7 +7,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-from csv_tables import write_table
+from csv_tables import Invoke, write_table
 
 from multikernel.app.cli.console import show_table
 
@@ -17,17 +17,12 @@ def _run(*words: str, cwd: Path, code: str | None = None) -> subprocess.Complete
     return subprocess.run([*start, *words], cwd=cwd, capture_output=True, timeout=600, check=False)
 
 
-def _is_plain(output: bytes) -> bool:
-    return all(character >= " " or character == "\n" for character in output.decode())
-
-
-def test_a_pipe_gets_plain_lines(tmp_path: Path) -> None:
-    write_table(tmp_path / "train.csv", "number")
-    done = _run("fit", "train.csv", "--target", "target", "--lam", "0.1", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert _is_plain(done.stdout)
-    assert _is_plain(done.stderr)
-    assert done.stderr.decode().splitlines() == [f"cross-validation: fold {k} of 5" for k in range(1, 6)]
+def test_a_pipe_gets_plain_lines(invoke: Invoke) -> None:
+    write_table(Path("train.csv"), "number")
+    done = invoke("fit", "train.csv", "--target", "target", "--lam", "0.1")
+    assert done.exit_code == 0, done.stderr
+    assert all(character >= " " or character == "\n" for character in done.output)
+    assert done.stderr.splitlines() == [f"cross-validation: fold {k} of 5" for k in range(1, 6)]
 
 
 def test_a_failure_is_one_line_without_a_traceback(tmp_path: Path) -> None:

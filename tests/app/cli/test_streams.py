@@ -11,12 +11,14 @@ from typer.testing import CliRunner
 
 from multikernel.app.cli.program import app
 
+ROWS = 450
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900)})
-    frame["word"] = pd.Categorical(np.where(rng.random(900) > 0.5, "up", "down, left"))
+    frame = pd.DataFrame({"a": rng.normal(size=ROWS), "b": rng.normal(size=ROWS)})
+    frame["word"] = pd.Categorical(np.where(rng.random(ROWS) > 0.5, "up", "down, left"))
     frame["y"] = np.sin(frame["a"]) + (frame["word"] == "up")
     frame.to_parquet(tmp_path / "big.parquet")
     frame.drop(columns="y")[:50].to_csv(tmp_path / "new.csv", index=False)
@@ -42,28 +44,28 @@ def test_fit_and_predict_in_chunks(folder):
     found = json.loads(CliRunner().invoke(app, words.split()).stdout)
     assert found["task"] == "classification"
     assert found["weights"]
-    assert run("predict c.mk big.parquet --out said.parquet").startswith("900 predictions")
+    assert run("predict c.mk big.parquet --out said.parquet").startswith(f"{ROWS} predictions")
     assert set(pd.read_parquet("said.parquet")["prediction"]) <= {"up", "down, left"}
     printed = pd.read_csv(StringIO(run("predict c.mk big.parquet")))
     assert printed["prediction"].tolist() == pd.read_parquet("said.parquet")["prediction"].tolist()
 
 
 def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
-    monkeypatch.setattr("multikernel.auto.from_source._SAMPLED", 600)
+    monkeypatch.setattr("multikernel.auto.from_source._SAMPLED", 300)
     for module in ("auto.from_source", "estimators.streamed.source"):
-        monkeypatch.setattr(f"multikernel.{module}.FEWEST_SAMPLED", 300)
-    monkeypatch.setattr("multikernel.auto.limits.MANY", 300)
-    folder.assign(code=np.arange(900) % 7, _note="x").to_parquet("big.parquet")
+        monkeypatch.setattr(f"multikernel.{module}.FEWEST_SAMPLED", 150)
+    monkeypatch.setattr("multikernel.auto.limits.MANY", 150)
+    folder.assign(code=np.arange(ROWS) % 7, _note="x").to_parquet("big.parquet")
     told = run("fit big.parquet --target y --memory 1GB --leave-out b --type code=category --out m.mk")
-    assert "900 samples, of which 600 were looked at" in told
+    assert "450 samples, of which 300 were looked at" in told
     assert "The answer was trained on all samples" in told
     assert "2 categories (word, code)" in told
-    assert "900 predictions written to said.csv" in run("predict m.mk big.parquet --out said.csv")
+    assert "450 predictions written to said.csv" in run("predict m.mk big.parquet --out said.csv")
     said = pd.read_csv("said.csv")["prediction"]
     assert np.corrcoef(said, folder["y"])[0, 1] > 0.95
     words = "fit big.parquet --target word --memory 1GB --out c.mk --json"
     found = json.loads(CliRunner().invoke(app, words.split()).stdout)
-    assert (found["task"], found["samples"], found["left_out"]) == ("classification", 900, ["_note"])
+    assert (found["task"], found["samples"], found["left_out"]) == ("classification", ROWS, ["_note"])
     assert run("predict c.mk big.parquet --proba").splitlines()[0] == '"probability down, left",probability up'
     assert "--leave-out names" in run("fit big.parquet --target y --memory 1GB --leave-out z --out n.mk", 1)
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import Person, files_with_gaps, people, said
+from app_server import TWO_FOLDS, Person, files_with_gaps, people, said
 from sklearn.decomposition import KernelPCA
 
 from cases import one_in
@@ -46,7 +46,9 @@ def _named_people(n: int) -> str:
 def _learned(folder: Path, columns: dict[str, str]) -> tuple[Path, Path]:
     (folder / "table.csv").write_text(_named_people(45))
     recipe = {"target": "bought", "task": "classification", "columns": columns, "method": "AverageMKLClassifier"}
-    execute_run(recipe | {"parameters": {"C": 1.0}}, folder / "table.csv", folder, lambda *_: None)
+    execute_run(
+        recipe | {"parameters": {"C": 1.0}, "measured": {"folds": 2}}, folder / "table.csv", folder, lambda *_: None
+    )
     return folder, folder / "table.csv"
 
 
@@ -60,7 +62,7 @@ def learned(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 def run(person: Person) -> str:
     """The address of a run of classes."""
     data = person.upload(("people.csv", _named_people(45))).url.path
-    person.submit(f"{data}/choose", target="bought", **{"use-1": "on", "kind-1": "text"})
+    person.submit(f"{data}/choose", target="bought", **TWO_FOLDS, **{"use-1": "on", "kind-1": "text"})
     page = person.learned(person.submit(f"{data}/method", **_FORM))
     assert "How good is it?" in page.text, said(page)
     return page.url.path

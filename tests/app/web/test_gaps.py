@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import PATIENTS, Person, files_with_gaps, said, saved
+from app_server import PATIENTS, TWO_FOLDS, Person, files_with_gaps, said, saved
 from csv_tables import Invoke
 
 from multikernel.app.web.learning.recipe import Recipe
@@ -71,7 +71,7 @@ def test_a_run_keeps_samples_and_repeats_to_the_same_numbers(person: Person, tmp
 def test_new_files_may_lack_a_source(person: Person) -> None:
     clinic, lab = files_with_gaps()
     page = person.upload(clinic, lab)
-    person.submit(f"{page.url.path}/choose", target="clinic: ill", missing="keep")
+    person.submit(f"{page.url.path}/choose", target="clinic: ill", missing="keep", **TWO_FOLDS)
     run = person.learned(person.submit(f"{page.url.path}/method", **METHOD))
     whole = pd.read_csv(StringIO(person.get(f"{run.url.path}/files/predictions.csv").text)).set_index("nr")
 

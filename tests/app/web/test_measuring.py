@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import Person, people, said, saved
+from app_server import TWO_FOLDS, Person, people, said, saved
 from sklearn import metrics
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LinearRegression, LogisticRegression
@@ -395,7 +395,7 @@ def test_a_test_file_is_loaded_used_and_taken_home(person: Person, data: str) ->
 
 def test_an_error_is_judged_by_being_less(person: Person) -> None:
     data = person.upload(("t.csv", _table().to_csv(index=False))).url.path
-    person.submit(f"{data}/choose", target="c", **{"m-how": "rows", "m-measure": "log_loss"})
+    person.submit(f"{data}/choose", target="c", **TWO_FOLDS, **{"m-measure": "log_loss"})
     form = person.get(f"{data}/method", params={"method": "AverageMKLClassifier"})
     assert re.search(r'value="platt" selected', form.text)
     fields = {"method": "AverageMKLClassifier", "kernels-0": "linear", "p-C": "1.0"}

@@ -23,6 +23,7 @@ from multikernel.app.cli.program import app
 from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.opened import OpenedModel
 from multikernel.app.web.opener import answer
+from multikernel.app.web.pages import models as pages
 from multikernel.app.web.store import Settings, Store
 
 
@@ -33,7 +34,7 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "people.csv").write_text(people(40))
     recipe = {"target": "bought", "task": "classification", "columns": {"age": "number", "city": "category"}}
     execute_run(
-        recipe | {"method": "AverageMKLClassifier", "parameters": {"C": 1.0}},
+        recipe | {"method": "AverageMKLClassifier", "parameters": {"C": 1.0}, "measured": {"folds": 2}},
         folder / "people.csv",
         folder,
         lambda *_: None,
@@ -148,12 +149,15 @@ def test_damaged_files_and_tables_that_do_not_fit_are_refused_in_a_sentence(mode
         assert not (tmp_path / "out.csv").exists()
 
 
-def test_a_model_is_opened_used_renamed_and_deleted(models: Path, tmp_path: Path) -> None:
+def test_a_model_is_opened_used_renamed_and_deleted(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with serving(tmp_path) as address, Person(address) as person:
         name = '<script>alert(1)<script> "é" 😀.mk'
         page = person.submit("/models", files=[("files", (name, (models / "model.mk").read_bytes()))])
         assert "predicts bought" in said(page), said(page)
         assert "<script>alert" not in page.text
+        monkeypatch.setattr(pages, "answer_of_process", lambda command, order, *_: answer(order))
         told = person.submit(f"{page.url.path}/predict", files=[("files", ("new.csv", people(9, 1)))])
         own = OpenedModel.of(models / "model.mk")
         (tmp_path / "new.csv").write_text(people(9, 1))

@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from multikernel.app.toml import toml
 from multikernel.app.web.learning import comparison
+from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.auto import PreparedColumns
 
@@ -24,11 +25,19 @@ from multikernel.auto import PreparedColumns
 def test_an_exported_run_is_repeated(invoke: Invoke, tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(people(20))
     columns = {"age": "number", "city": "category"}
-    recipe = Recipe("p", "bought", "classification", columns, method="AverageMKLClassifier", parameters={"C": 1.0})  # type: ignore[arg-type]
+    recipe = Recipe(
+        "p",
+        "bought",
+        "classification",
+        columns,
+        method="AverageMKLClassifier",
+        parameters={"C": 1.0},
+        measured=Measuring(folds=2),
+    )  # type: ignore[arg-type]
     (tmp_path / "run.toml").write_text(toml(recipe.to_json()))
     found = invoke("repeat", "run.toml", "--json")
     assert found.exit_code == 0, found.output
-    assert len(json.loads(found.stdout)["scores"]["own"]) == 5
+    assert len(json.loads(found.stdout)["scores"]["own"]) == 2
     assert (tmp_path / "model.mk").exists()
     assert "it exists" in invoke("repeat", "run.toml").stderr
 
@@ -44,7 +53,13 @@ def test_a_run_of_views_tells_their_weights_and_its_path(invoke: Invoke, tmp_pat
     X.assign(y=X["lab: x"] + 0.1 * rng.normal(size=24)).to_csv(tmp_path / "table.csv", index=False)
     views = {"lab": ["lab: x"], "form": ["form: z"]}
     columns = dict.fromkeys(X, "number")
-    text = _of(columns=columns, views=views, path="alpha", kernels={"lab": ["linear"], "form": ["types"]})
+    text = _of(
+        columns=columns,
+        views=views,
+        path="alpha",
+        kernels={"lab": ["linear"], "form": ["types"]},
+        measured=Measuring(folds=2),
+    )
     (tmp_path / "run.toml").write_text(text.replace('"data" = "p"\n', ""))
     found = invoke("repeat", "run.toml")
     assert found.exit_code == 0, found.output

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import Person, people, said, saved
+from app_server import TWO_FOLDS, Person, people, said, saved
 
 import multikernel
 from multikernel.app.toml import toml
@@ -73,7 +73,9 @@ def test_a_person_learns_scales_and_is_told_of_columns_without(person: Person) -
     refused = person.submit(f"{data}/method", **fields)
     assert "and joined holds dates or texts; untick what it cannot use" in said(refused)
     ticked = {f"kind-{k}": kind for k, kind in enumerate(("number", "category", "date", "number", "category"))}
-    person.submit(f"{data}/choose", target="bought", **ticked, **{"use-0": "on", "use-1": "on", "use-3": "on"})
+    person.submit(
+        f"{data}/choose", target="bought", **ticked, **TWO_FOLDS, **{"use-0": "on", "use-1": "on", "use-3": "on"}
+    )
     run = person.learned(person.submit(f"{data}/method", **fields))
     assert "The answer changes fastest along" in said(run)
     assert "What was combined?" not in run.text

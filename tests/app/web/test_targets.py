@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import Person, said, saved
+from app_server import TWO_FOLDS, Person, said, saved
 from csv_tables import Invoke
 from sklearn.metrics import r2_score
 
@@ -24,6 +24,8 @@ from multikernel.app.web.learning.errors import HeldOutRows, held_out_file
 from multikernel.app.web.learning.findings import execute_run
 from multikernel.app.web.learning.measuring import Measuring
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.opener import answer
+from multikernel.app.web.pages import models
 
 _COLUMNS = {"x": "number", "z": "number"}
 
@@ -129,10 +131,11 @@ def test_what_cannot_have_several_targets_is_told(tmp_path: Path) -> None:
             execute_run(_recipe(other_targets=others).to_json(), tmp_path / "table.csv", tmp_path, lambda *_: None)
 
 
-def test_a_person_predicts_two_columns_with_one_model(person: Person) -> None:
+def test_a_person_predicts_two_columns_with_one_model(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(models, "answer_of_process", lambda command, order, *_: answer(order))
     data = person.upload(("t.csv", _table().drop(columns="who").to_csv(index=False))).url.path
     names = ["x", "z", "near", "far"]
-    shown = {"others": "1", "shown": "near", **{f"kind-{k}": "number" for k in range(4)}}
+    shown = TWO_FOLDS | {"others": "1", "shown": "near", **{f"kind-{k}": "number" for k in range(4)}}
     ticked = {f"use-{k}": "on" for k in range(4)}
     person.submit(f"{data}/choose", target="near", **shown, **ticked)
     page = person.submit(f"{data}/choose", target="near", **shown, **ticked, **{f"other-{names.index('far')}": "on"})

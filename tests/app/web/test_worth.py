@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from app_server import Person, said
+from app_server import TWO_FOLDS, Person, said
 from csv_tables import Invoke
 
 from multikernel.app.tables.table import read_table
@@ -31,7 +31,7 @@ def test_a_button_measures_it_beside_the_data_and_with_a_result(person: Person) 
     page = person.upload(*_files())
     assert "What is each view worth?" in said(page)
     form = {"method": "AverageMKLClassifier", "kernels-0": "linear", "kernels-1": "linear", "p-C": "1"}
-    person.submit(f"{page.url.path}/choose", target="form: ill")
+    person.submit(f"{page.url.path}/choose", target="form: ill", **TWO_FOLDS)
     model = person.learned(person.submit(f"{page.url.path}/method", **form))
     assert "What is each view worth?" in said(model)
     found = person.learned(person.submit(f"{model.url.path}/worth"))
