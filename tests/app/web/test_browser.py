@@ -108,8 +108,8 @@ def test_from_a_dropped_file_to_a_model_in_python(page: Any, tmp_path: Path) -> 
     page.get_by_role("heading", name="How good is it?").wait_for()
     faults += faults_of(page)
 
-    mark = page.locator("svg [data-tip]").first
-    mark.hover()
+    mark = page.locator("svg .mark[data-tip]").first
+    mark.locator("rect").first.hover()
     assert page.locator(".tip").inner_text() == mark.get_attribute("data-tip")
     page.locator("svg [tabindex]").first.focus()
     assert "mean" in page.locator(".tip").inner_text()
