@@ -12,6 +12,7 @@ import pytest
 from csv_tables import Invoke
 
 from multikernel import MultiKernelRegressor, PredictionWarning, load, views
+from multikernel.app.jobs.predict import Predictions
 from multikernel.app.tables.views import files_by_view, matched, view_name
 
 N = 40
@@ -203,3 +204,12 @@ def test_the_key_is_the_column_that_matches_rows() -> None:
 def test_a_view_has_the_name_of_its_file() -> None:
     assert view_name("a/b/genes.v2.csv.gz") == "genes.v2"
     assert files_by_view(["x/a.csv", "b=x/a.csv"]) == {"a": Path("x/a.csv"), "b": Path("x/a.csv")}
+
+
+def test_a_key_column_called_prediction_stands_beside_the_predictions() -> None:
+    table = Predictions(["u", "v"], ["u", "v"], None, np.eye(2), key="prediction", names=["r1", "r2"]).to_csv()
+    assert table.splitlines() == [
+        "prediction,prediction,probability u,probability v",
+        "r1,u,1.0,0.0",
+        "r2,v,0.0,1.0",
+    ]

@@ -47,20 +47,22 @@ class Predictions:
 
     def to_csv(self) -> str:
         """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
-        columns: dict[str, list[Any]] = {}
+        columns: list[tuple[str, list[Any]]] = []  # the key column may have the name of another
         if self.key:
-            columns[harmless(self.key)] = [harmless(name) for name in self.names]
+            columns.append((harmless(self.key), [harmless(name) for name in self.names]))
         if self.targets:
-            columns |= {f"predicted {name}": [row[k] for row in self.labels] for k, name in enumerate(self.targets)}
+            columns += [(f"predicted {name}", [row[k] for row in self.labels]) for k, name in enumerate(self.targets)]
         else:
-            columns["prediction"] = [harmless(label) for label in self.labels]
+            columns.append(("prediction", [harmless(label) for label in self.labels]))
         if self.probability is not None:
-            columns |= self._by_class("probability ", self.probability)
+            columns += self._by_class("probability ", self.probability).items()
         elif self.decision is not None and self.decision.ndim == 1:
-            columns["decision"] = self.decision.tolist()
+            columns.append(("decision", self.decision.tolist()))
         elif self.decision is not None:
-            columns |= self._by_class("decision ", self.decision)
-        return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
+            columns += self._by_class("decision ", self.decision).items()
+        header = [name for name, _ in columns]
+        table = pd.DataFrame({k: values for k, (_, values) in enumerate(columns)})
+        return table.to_csv(index=False, header=header, lineterminator="\n")
 
     def to_json(self) -> dict[str, Any]:
         """The predictions as a dictionary, with decision values (for two classes of the second) or probabilities."""
