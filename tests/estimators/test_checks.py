@@ -101,7 +101,7 @@ LARGE = 1e40 * X
 @pytest.mark.parametrize("cls", ESTIMATORS)
 @pytest.mark.parametrize(
     "family",
-    [kernels.polynomials([1, 9]), [kernels.Polynomial(9).normalized()], [kernels.Linear() * kernels.Polynomial(7)]],
+    [kernels.polynomials([1, 9]), [2.0 * kernels.Polynomial(9)], [kernels.Linear() * kernels.Polynomial(7)]],
 )
 def test_a_kernel_that_overflows_is_named(cls: Any, family: Any) -> None:
     with warnings.catch_warnings():

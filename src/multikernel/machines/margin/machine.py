@@ -138,7 +138,7 @@ class MarginMachine(Machine):
             return proposal
         return solution
 
-    def _newton(self, hulls: _Hulls, start: _Point, cold: bool) -> _Point:
+    def _newton(self, hulls: _Hulls, start: _HullPoint, cold: bool) -> _HullPoint:
         """The proposal of Newton's method, or the start where this is better."""
         scale = float(hulls.gram.diagonal().mean())
         ridge = hulls.ridge
@@ -157,7 +157,7 @@ class MarginMachine(Machine):
             return proposal
         return start
 
-    def _pairwise(self, hulls: _Hulls, point: _Point, max_iter: int) -> _Point:
+    def _pairwise(self, hulls: _Hulls, point: _HullPoint, max_iter: int) -> _HullPoint:
         """Solve by pairwise steps, in rounds, since rounding errors accumulate in a gradient updated in every step."""
         from multikernel.machines.margin import _pairwise
 
@@ -188,7 +188,7 @@ class MarginMachine(Machine):
 
 
 @dataclass(frozen=True, eq=False)
-class _Point:
+class _HullPoint:
     """A solution, and the gradient q there."""
 
     solution: DualSolution
@@ -220,7 +220,7 @@ class _Hulls:
         n = self.gram.shape[0]
         return max(float(self.gram.diagonal().mean() - self.gram.multiply(np.full(n, 1.0 / n)).mean()), 0.0)
 
-    def at(self, g: Array, n_iter: int = 0, before: tuple[float, ...] = ()) -> _Point:
+    def at(self, g: Array, n_iter: int = 0, before: tuple[float, ...] = ()) -> _HullPoint:
         """The solution at g with its certificate, from a fresh gradient."""
         y = self.y
         Kyg = self.gram.multiply_sparse(y * g).astype(float)
@@ -244,4 +244,4 @@ class _Hulls:
             warm=g,
             history=(*before, gap),
         )
-        return _Point(solution, q)
+        return _HullPoint(solution, q)
