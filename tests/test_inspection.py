@@ -34,6 +34,7 @@ def iris():
     return scale(X), np.array(["a", "b", "c"])[y]
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 @pytest.mark.parametrize("scoring", [None, "f1_macro"])
 def test_importances_are_those_of_scikit_learn(iris, multiclass, scoring):

@@ -171,7 +171,7 @@ def test_samples_banks_and_matrices(cancer):
         on_samples.predict(new[:, :7])
 
 
-@pytest.mark.parametrize("scheme", ["ovr", "ovo"])
+@pytest.mark.parametrize("scheme", one_in(2, ["ovr", "ovo"]))
 def test_several_classes(scheme):
     X, y = load_iris(return_X_y=True)
     X, y = scale(X)[::2], np.array(["setosa", "versicolor", "virginica"])[y[::2]]
@@ -366,7 +366,7 @@ def closed_figures():
     plt.close("all")
 
 
-@pytest.mark.parametrize("what", _KINDS)
+@pytest.mark.parametrize("what", one_in(2, _KINDS))
 def test_every_kind_of_figure(drawn, what, tmp_path):
     ax = drawn.plot(what)
     ax.figure.savefig(tmp_path / "figure.png")
@@ -421,6 +421,7 @@ def test_unknown_kind_of_figure(drawn):
         drawn.plot("colours")
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("family", [FEW, kernels.linear_features()], ids=["matrices", "features"])
 @pytest.mark.parametrize("cls", [mk.AverageMKLRegressor, mk.AlignmentMKLRegressor])
 def test_one_decomposition_for_all_alphas(diabetes, family, cls, monkeypatch):

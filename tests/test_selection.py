@@ -215,6 +215,7 @@ def test_alphas_found_together_are_single_fits(family, cv, model):
     np.testing.assert_allclose(together.predict(X), singly.predict(X), rtol=1e-12)
 
 
+@pytest.mark.study
 def test_alphas_together_with_another_score_and_several_targets():
     X, y = load_diabetes(return_X_y=True)
     X, Y = 20.0 * X[:120], np.column_stack([y, y**2])[:120]

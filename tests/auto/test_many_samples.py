@@ -48,6 +48,7 @@ def regression(n=900, seed=0):
     return make_friedman1(n, 8, noise=0.5, random_state=seed)
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_a_regressor():
     X, y = regression(1400)
@@ -105,7 +106,7 @@ def test_classes_that_need_the_machines_in_leaves_alone(monkeypatch):
 
 
 @pytest.mark.usefixtures("from_300_on")
-@pytest.mark.parametrize("part", [1.0, 0.5])
+@pytest.mark.parametrize("part", one_in(2, [1.0, 0.5]))
 def test_groups_that_are_held_out_are_unknown_to_machines_in_leaves(monkeypatch, part):
     """Groups differ by chance alone: who has seen one of its samples predicts the others."""
     rng = np.random.default_rng(0)
@@ -198,6 +199,7 @@ def test_groups_are_not_torn_apart(monkeypatch):
     assert two.score(X, y) > 0.8
 
 
+@pytest.mark.study
 @pytest.mark.usefixtures("from_300_on")
 def test_samples_of_no_weight_do_not_take_part():
     X, y = regression(700)

@@ -68,6 +68,7 @@ def test_pairs_are_multiplied_up_to_six_sources() -> None:
         assert any("pairs" in name for name in named(some)) == (count <= _IN_PAIRS)
 
 
+@pytest.mark.study
 def test_a_product_of_two_sources_is_found() -> None:
     rng = np.random.default_rng(1)
     factors = rng.normal(size=(150, 2))
@@ -92,6 +93,7 @@ def test_the_answer_finds_the_small_source_among_large_ones() -> None:
     assert model.score(seen[60:], SCORE[60:]) > 0.5
 
 
+@pytest.mark.study
 def test_the_answer_is_that_of_any_units_and_is_saved(tmp_path: Any) -> None:
     y = SCORE > 0
     found = []

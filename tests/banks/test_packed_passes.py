@@ -120,6 +120,7 @@ def test_products_and_pairs_of_rounded_matrices_are_exact() -> None:
     np.testing.assert_allclose(single.traces(), np.einsum("kii->k", K), rtol=1e-14)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize("n", [63, 700])
 def test_products_with_many_columns(n: int, threads: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,7 @@ def test_simulated_sources_differ_in_size_and_unit() -> None:
     assert set(y) == {0, 1}
 
 
+@pytest.mark.study
 def test_the_others_get_numbers_and_words_and_learn_from_them() -> None:
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 import multikernel as mk
+from cases import one_in
 from multikernel import bind, kernels
 from multikernel.estimators.base import KernelEstimator
 from zoo_estimators import numbered
@@ -94,7 +95,7 @@ def early(model: Any) -> list[dict[str, Any]]:
     return [*few, {"time_budget": 1e-9}, {}]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_in(3, MODELS))
 def test_what_a_fit_says_of_itself_is_true(name: str) -> None:
     """Converged means a small certificate, else there is a warning; and each fit's bound holds for the other fits."""
     sign = -1.0 if getattr(MODELS[name], "method", "") == "max_min" else 1.0  # a maximum

@@ -65,6 +65,7 @@ def test_model_is_that_of_the_features(model: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(mk.load(tmp_path / "model")._values(X[TEST]), approximate._values(X[TEST]))
 
 
+@pytest.mark.crossed
 @pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 @pytest.mark.parametrize("method", ["nystroem", "fourier"])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import multikernel
+from cases import one_in
 from multikernel import (
     BankSearchCV,
     Delayer,
@@ -102,6 +103,7 @@ def on_numpy(name):
     return make().fit(X, y)
 
 
+@pytest.mark.crossed
 @pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
 @pytest.mark.parametrize("conv", ELSEWHERE)
 @pytest.mark.parametrize("name", MODELS)
@@ -181,7 +183,7 @@ def test_scores_are_split_and_features_delayed_of_arrays_of_other_libraries(conv
     np.testing.assert_array_equal(host(views.part("one")), Delayer([1]).fit_transform(X))
 
 
-@pytest.mark.parametrize("conv", ELSEWHERE)
+@pytest.mark.parametrize("conv", one_in(3, ELSEWHERE))
 def test_the_automatic_estimators_work_in_the_memory_of_the_computer_and_answer_where_samples_are(conv):
     regressor = MultiKernelRegressor(random_state=0)
     truth = regressor.fit(X, Y).predict(NEW)

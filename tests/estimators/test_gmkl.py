@@ -215,6 +215,7 @@ def test_not_converged_is_said_with_the_measure_reached(model, combination, meas
     assert model.score(X, y) > 0.3
 
 
+@pytest.mark.study
 def test_regression_of_real_data():
     data, y = load_diabetes(return_X_y=True)
     data, y = scale(data), scale(y)

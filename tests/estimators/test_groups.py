@@ -220,7 +220,9 @@ def test_a_class_of_one_subject_is_learned_beside_the_others() -> None:
     assert model.predict_proba(X).shape == (len(X), 3)
 
 
-@pytest.mark.parametrize("cv", [4, TimeSeriesSplit(3), ShuffleSplit(2, random_state=0), [(range(30), range(30, 48))]])
+@pytest.mark.parametrize(
+    "cv", one_in(3, [4, TimeSeriesSplit(3), ShuffleSplit(2, random_state=0), [(range(30), range(30, 48))]])
+)
 def test_folds_that_do_not_hold_out_every_sample_choose_and_calibrate(cv: Any) -> None:
     model = mk.L1MKLClassifier(FAMILY, C="auto", probability="platt", cv=cv).fit(X, LABELS)
     assert np.isfinite(model.predict_proba(X)).all()
@@ -237,7 +239,7 @@ def test_where_every_sample_has_to_be_held_out_a_splitter_that_does_not_is_refus
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: mk.MultiKernelClassifier(random_state=0), lambda: mk.LpMKLClassifier(FAMILY, C="auto")]
+    "make", one_in(2, [lambda: mk.MultiKernelClassifier(random_state=0), lambda: mk.LpMKLClassifier(FAMILY, C="auto")])
 )
 def test_groups_are_routed_to_the_fit(make: Callable[[], Any]) -> None:
     """With routing the folds of the fit are those of groups, too: of one group there are none."""

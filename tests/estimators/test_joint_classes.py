@@ -11,6 +11,7 @@ from sklearn.datasets import load_iris
 
 import joint_reference as ref
 import multikernel as mk
+from cases import one_in
 from multikernel import kernels
 
 Array = Any
@@ -28,7 +29,7 @@ MODELS = {
 }
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_in(2, MODELS))
 def test_it_is_the_optimum(name: str) -> None:
     """With weights of samples and classes; a sample of weight zero takes no part."""
     model, p = clone(MODELS[name][0]), MODELS[name][1]
@@ -64,7 +65,7 @@ def test_scores_labels_and_parts() -> None:
     assert model.problem_names() == ["all classes"]
 
 
-@pytest.mark.parametrize("C", [1e-3, 1e3])
+@pytest.mark.parametrize("C", one_in(2, [1e-3, 1e3]))
 def test_other_units_of_the_kernels_are_the_same_problem(C: float) -> None:
     one = mk.L1MKLClassifier(FAMILY, multiclass="crammer_singer", C=C, tol=1e-5).fit(X, Y)
     large = [1e6 * kernel for kernel in FAMILY]
@@ -81,7 +82,7 @@ def test_two_classes_are_one_problem_of_two() -> None:
     np.testing.assert_array_equal(one.decision_function(NEW), other.decision_function(NEW))
 
 
-@pytest.mark.parametrize("solver", ["level", "reduced_gradient"])
+@pytest.mark.parametrize("solver", one_in(2, ["level", "reduced_gradient"]))
 def test_a_solver_by_name(solver: str) -> None:
     want = clone(MODELS["l1"][0]).fit(X, Y)
     found = mk.L1MKLClassifier(FAMILY, multiclass="crammer_singer", C=2.0, tol=1e-3, solver=solver).fit(X, Y)
@@ -89,6 +90,7 @@ def test_a_solver_by_name(solver: str) -> None:
     assert found.objective_bound_ <= want.objective_
 
 
+@pytest.mark.study
 def test_what_is_told_of_it(tmp_path: Any) -> None:
     model = mk.L1MKLClassifier(FAMILY, multiclass="crammer_singer", C="auto", probability="platt", tol=1e-2)
     assert model.fit(X, NAMES[Y]).C_ > 0

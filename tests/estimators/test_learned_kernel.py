@@ -269,7 +269,9 @@ def test_bars_name_classes_and_shorten_the_names_of_kernels():
     plt.close("all")
 
 
-@pytest.mark.parametrize("cls", [GMKLRegressor, PolynomialMKLRegressor, LearnedScalesRegressor, LinearRLS2Classifier])
+@pytest.mark.parametrize(
+    "cls", one_in(3, [GMKLRegressor, PolynomialMKLRegressor, LearnedScalesRegressor, LinearRLS2Classifier])
+)
 def test_saved_models_tell_their_kernel(cls, tmp_path):
     X, y = data(classes=2)
     model = cls().fit(X, y)

@@ -327,7 +327,7 @@ def test_rows_that_are_the_same_and_weights_of_any_size():
     assert other.alpha_ == pytest.approx(2.0**500 * one.alpha_)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("weighted", one_in(2, [False, True]))
 def test_with_every_sample_a_centre_the_kernel_of_all_is_solved_for(weighted, monkeypatch):
     X, y = regression(700)
     X[600:], y[600:] = X[:100], y[:100]  # samples that are the same
@@ -348,6 +348,7 @@ def test_with_every_sample_a_centre_the_kernel_of_all_is_solved_for(weighted, mo
     assert not regressor(rank=60_000).forecast(np.zeros((60_000, 3)), np.zeros(60_000)).fits
 
 
+@pytest.mark.study
 def test_several_targets_and_classes_with_every_sample_a_centre():
     X, y = classes(500, 3)
     assert classifier(rank=400).fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.85

@@ -38,7 +38,7 @@ def model(standard_errors=0.0, **parameters):
 
 
 class TestAgainstEachAlone:
-    @pytest.mark.parametrize("cv", [5, "loo"])
+    @pytest.mark.parametrize("cv", one_in(2, [5, "loo"]))
     def test_errors_are_those_of_each_alone(self, cv):
         parts, Y = data(t=8)
         K = stack(parts)
@@ -104,6 +104,7 @@ class TestAgainstEachAlone:
 class TestOtherCriteria:
     """Evidence, and columns without penalty, are those of each target alone."""
 
+    @pytest.mark.crossed
     @pytest.mark.parametrize("criterion", ["evidence", "held_out"])
     @pytest.mark.parametrize("fixed", [None, ["age"]])
     def test_each_is_that_of_the_target_alone(self, criterion, fixed):
@@ -339,6 +340,7 @@ class TestCoefficients:
         assert not hasattr(model().fit(stack(parts), Y), "coef_")
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("standard_errors", [0.0, 1.0])
 def test_coefficients_are_those_of_the_last_inverse(fit_intercept, standard_errors, monkeypatch):
@@ -388,6 +390,7 @@ def test_says_how_many_targets_are_how_far():
     assert (fitted.target_stationarity_ > 1e-12).any()
 
 
+@pytest.mark.study
 def test_deviations_of_many_targets_keep_no_matrix_for_each():
     parts, Y = data(t=20)
     K = stack(parts)

@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import polynomial_reference as slow
+from cases import one_in
 from multikernel import (
     BankSearchCV,
     PolynomialMKLClassifier,
@@ -155,6 +156,7 @@ def test_sparse_features_are_like_dense_ones() -> None:
     np.testing.assert_allclose(thin.predict(sparse.csr_array(counts[:5])), dense.predict(counts[:5]), rtol=1e-5)
 
 
+@pytest.mark.study
 def test_features_are_never_a_stack() -> None:
     n, p = 50, 2000
     wide, y = np.random.default_rng(1).normal(size=(n, p)), np.random.default_rng(2).normal(size=n)
@@ -189,7 +191,7 @@ def test_free_products_beside_a_sum_of_kernels() -> None:
 
 @pytest.mark.parametrize(
     ("parameter", "values"),
-    [("alpha", [0.01, 100.0]), ("radius", [0.0, 3.0]), ("penalty", [0.01, 1.0])],
+    one_in(2, [("alpha", [0.01, 100.0]), ("radius", [0.0, 3.0]), ("penalty", [0.01, 1.0])]),
 )
 def test_path_follows_a_parameter(parameter: str, values: list[float]) -> None:
     found = path(PolynomialMKLRegressor(FAMILY, tol=1e-6), X, Y, parameter, values)
@@ -238,6 +240,7 @@ def test_parameters_are_checked(changes: dict[str, Any], message: str) -> None:
             model.set_params(**changes).fit(X, y)
 
 
+@pytest.mark.study
 def test_random_starts_are_repeatable() -> None:
     settings: dict[str, Any] = {"degree": 3, "n_init": 4, "random_state": 3}
     first, again = (PolynomialMKLRegressor(FAMILY, **settings).fit(X, Y) for _ in range(2))

@@ -205,7 +205,7 @@ def test_objective_of_a_penalised_sum() -> None:
     assert abs(model.objective_ - exact.objective_) <= 2e-7 * exact.objective_
 
 
-@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("given", one_in(3, GIVEN))
 def test_gap_of_one_versus_rest(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The problems share their passes also where these are evaluated in double precision."""
     passes: list[int] = []

@@ -9,6 +9,7 @@ from sklearn.base import clone, is_classifier
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import multikernel as mk
+from cases import one_in
 from multikernel import kernels, streams
 from multikernel.estimators.streamed import solving
 from multikernel.estimators.streamed.checkpoint import PassFile
@@ -58,7 +59,7 @@ def at_once(model, of, rows, weight=None):
     return np.asarray(whole._values(bank.on(X).block(slice(None), rows)))
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", one_in(3, MODELS))
 def test_chunks_are_one_fit(name):
     model = MODELS[name]
     learned = chunked(model)
@@ -76,7 +77,7 @@ def test_weights_are_repeated_samples(name):
     assert np.allclose(learned._values(X), at_once(model, learned, np.arange(N), WEIGHT), rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize(("offset", "fit_intercept"), [(0.0, True), (0.0, False), (1e8, True)])
+@pytest.mark.parametrize(("offset", "fit_intercept"), one_in(3, [(0.0, True), (0.0, False), (1e8, True)]))
 def test_cross_validated_ridge_from_sums(offset, fit_intercept):
     model = mk.MultipleKernelRidgeCV(FAMILY[1:3], tol=1e-6, fit_intercept=fit_intercept, **APPROXIMATE)
     several, single, y = clone(model), clone(model), SCORE + offset
@@ -401,6 +402,7 @@ def test_few_first_samples_are_said():
     model.partial_fit(X[3:], SCORE[3:])  # which says nothing any more
 
 
+@pytest.mark.study
 def test_single_precision_after_double(tmp_path):
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(X).add_prefix("x").assign(y=SCORE)

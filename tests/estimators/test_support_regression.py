@@ -90,6 +90,7 @@ def test_wild_targets_move_it_less_than_squared_losses() -> None:
     assert errors[0] < 0.1 * errors[1]
 
 
+@pytest.mark.study
 def test_parameters_by_rule_follow_the_target() -> None:
     one, thousand = (SMKLRegressor(FAMILY, C="auto").fit(X, size * Y) for size in (1.0, 1000.0))
     assert thousand.smoothing_ == pytest.approx(1e6 * one.smoothing_)

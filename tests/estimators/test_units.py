@@ -238,7 +238,7 @@ def test_sonar_with_small_features() -> None:
         assert_same(small.decision_function(1e-3 * S), plain.decision_function(S))
 
 
-@pytest.mark.parametrize("size", [1e77, 1e150, 1e300])
+@pytest.mark.parametrize("size", one_in(3, [1e77, 1e150, 1e300]))
 def test_large_targets(size: float) -> None:
     """A value beyond double precision is infinite; predictions and the certificate are not."""
     model = GMKLRegressor(alpha=0.1, radius=1.0, **given).fit(K, size * TARGET)

@@ -109,7 +109,7 @@ def test_a_single_matrix_is_one_kernel() -> None:
     assert len(precomputed(K1)) == 1
 
 
-@pytest.mark.parametrize("word", [None, "precomputed"])
+@pytest.mark.parametrize("word", one_in(2, [None, "precomputed"]))
 def test_a_bank_goes_through_the_tools_of_scikit_learn(word: Any) -> None:
     """With the word and without; folds have the scores that slices of the matrices have."""
     bank = bind([RBF(0.05), Linear()], GENES)
@@ -170,7 +170,7 @@ def test_a_square_view_that_is_not_symmetric_is_refused(model: Any, wrong: Array
         clone(model).fit(views({"x": GENES, "b": wrong})[TRAIN], Y[TRAIN])
 
 
-@pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", one_in(2, KERNELS_ARE_LEARNED), ids=lambda model: type(model).__name__)
 def test_a_square_sparse_view_needs_a_word(model: Any) -> None:
     """Whether it is symmetric or not: nobody can know whether it holds kernel values or features."""
     for wrong in (sparse.csr_array(LOWER), sparse.csc_matrix(K1)):
@@ -199,7 +199,7 @@ def test_a_symmetric_matrix_that_is_no_kernel_is_refused(model: Any) -> None:
         clone(model).fit(np.stack([K1, FAR]), Y)
 
 
-@pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("model", one_in(2, KERNELS_ARE_LEARNED), ids=lambda model: type(model).__name__)
 def test_square_features_are_learned_where_the_user_says_so(model: Any) -> None:
     square = RNG.normal(size=(N, N)) + 0.1 * SIGNAL.to_numpy()[:, None]
     wide = np.hstack([square, np.zeros((N, 1))])  # the same kernels, and nobody takes it for a matrix
@@ -327,6 +327,7 @@ def test_views_have_kernels_by_their_types_by_default(X: Any, kind: Any, tmp_pat
         assert all(str(name).startswith(tuple(X)) for name in model.kernel_names_)
 
 
+@pytest.mark.study
 def test_views_are_cross_validated_searched_and_followed_along_a_path() -> None:
     X, model = views(MIXED), L1MKLClassifier(OWN)
     scores = cross_val_score(model, X, Y, cv=4)

@@ -60,6 +60,7 @@ def test_a_zero_kernel_has_no_weight(model: Any) -> None:
     assert model.converged_
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("degree", [1, 2, 3])
 @pytest.mark.parametrize("norm", [1, 2])
 def test_in_a_ball_it_has_the_weight_of_the_center(degree: int, norm: int) -> None:

@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 import multikernel as mk
+from cases import one_in
 from multikernel import (
     EasyMKLClassifier,
     L1MKLClassifier,
@@ -62,7 +63,7 @@ def one_sentence(error: pytest.ExceptionInfo[Exception]) -> None:
 # -- tables ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", ["polars", "pandas"])
+@pytest.mark.parametrize("form", one_in(2, ["polars", "pandas"]))
 def test_a_table_of_passengers(form: str) -> None:
     table = PASSENGERS if form == "polars" else pd.DataFrame(PASSENGERS.to_dict(as_series=False))
     model = L1MKLClassifier(kernels.for_columns(table)).fit(table[:60], SURVIVED[:60])
@@ -224,6 +225,7 @@ def test_a_kernel_of_gaussian_processes() -> None:
     np.testing.assert_allclose(model.predict(X), L1MKLClassifier(2.0 * RBF(1 / 4.5)).fit(X, Y).predict(X))
 
 
+@pytest.mark.study
 def test_the_width_is_searched_as_other_parameters_are() -> None:
     grid = {"kernels": ["rbf", "linear", kernels.rbf_grid()], "C": [1.0, 10.0]}
     assert GridSearchCV(L1MKLClassifier(), grid, cv=3).fit(X, Y).best_score_ > 0.95
@@ -299,6 +301,7 @@ def test_a_bank_under_cross_validation() -> None:
 # -- views -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.study
 @pytest.mark.filterwarnings("ignore:.*kernels of very different size:multikernel.PredictionWarning")
 def test_views_of_a_matrix_a_frame_and_texts() -> None:
     genes = np.random.default_rng(1).normal(size=(N, 200)) + 0.2 * SURVIVED[:, None]
@@ -349,6 +352,7 @@ def test_families_are_put_together_and_taken_apart() -> None:
     assert EasyMKLClassifier(kernels.rbf_grid()[2]).fit(X, Y).weights_.shape == (1,)
 
 
+@pytest.mark.study
 def test_models_of_tables_and_views_are_saved(tmp_path: Path) -> None:
     for data in (PASSENGERS, {"clinic": PASSENGERS, "notes": REVIEWS}):
         family = kernels.for_columns(PASSENGERS) if data is PASSENGERS else None

@@ -82,6 +82,7 @@ def test_the_first_program() -> None:
     assert "genes" in model.explain()
 
 
+@pytest.mark.study
 def test_cross_validation_of_the_automatic_answer() -> None:
     X = views({"genes": GENES, "clinic": CLINIC, "notes": NOTES})
     assert cross_val_score(MultiKernelClassifier(random_state=0), X, ILL, cv=3).mean() > 0.6
@@ -104,6 +105,7 @@ def test_a_new_patient_without_genes() -> None:
     assert set(label) <= {"ill", "healthy"}
 
 
+@pytest.mark.study
 def test_a_search_over_how_sparse_the_weights_are() -> None:
     X = views({"genes": GENES, "scan": SCAN})
     search = GridSearchCV(LpMKLClassifier("rbf"), {"p": [1.2, 2.0, 4.0]}, cv=3).fit(X, ILL)
@@ -140,12 +142,14 @@ def test_words_of_notes_as_a_sparse_matrix() -> None:
     assert cross_val_score(MultipleKernelRidgeCV(), X, RESPONSE, cv=3).mean() > 0.2
 
 
+@pytest.mark.study
 def test_what_each_source_is_worth() -> None:
     worth = mk.source_values(LpMKLRegressor("rbf"), {"genes": GENES, "scan": SCAN}, RESPONSE, cv=3, permutations=0)
     assert list(worth["source"]) == ["genes", "scan"]
     assert {"alone", "without", "adds", "se"} <= set(worth.columns)
 
 
+@pytest.mark.study
 def test_hospitals_that_are_held_out() -> None:
     hospital = pd.Series(np.arange(N) % 6, PATIENTS)
     X = views({"genes": GENES, "clinic": CLINIC}, rows="index")
@@ -172,6 +176,7 @@ def test_the_learned_kernel_as_a_frame_of_features() -> None:
     assert LogisticRegression(C=100.0).fit(features, ILL).score(features, ILL) > 0.8
 
 
+@pytest.mark.study
 def test_several_models_stacked() -> None:
     X = views({"genes": GENES, "clinic": CLINIC})
     stack = StackingClassifier([("l1", L1MKLClassifier(C=1.0)), ("lp", LpMKLClassifier(C=1.0))], cv=3).fit(X, ILL)
@@ -229,6 +234,7 @@ class Modalities:
     mod: dict[str, Annotated]
 
 
+@pytest.mark.study
 def test_single_cells_with_two_modalities() -> None:
     rna = Annotated(sparse.csr_matrix(np.maximum(GENES, 0.0)), CLINIC, GENES.columns)
     protein = Annotated(SCAN[10:], CLINIC[10:], pd.Index([f"protein {j}" for j in range(6)]))

@@ -171,6 +171,7 @@ def least(K: Array, y: Array, alpha: float, p: float, radius: float, center: flo
     return float(problem.solve(solver=cp.CLARABEL))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 3.0])
 @pytest.mark.parametrize("name", ["random", "low-rank"])
 def test_the_true_projection_reaches_the_optimum_in_every_norm(name: str, p: float) -> None:

@@ -33,6 +33,7 @@ def all_products(K: Any) -> Any:
     return np.array([np.prod(K[list(node)], axis=0) for node in NODES])
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rho", [2.0, 1.4])
 @pytest.mark.parametrize("estimator", [HKLClassifier, HKLRegressor])
 def test_the_optimum_over_all_products_is_that_of_a_conic_solver(estimator: Any, rho: float, tmp_path: Any) -> None:
@@ -54,6 +55,7 @@ def test_the_optimum_over_all_products_is_that_of_a_conic_solver(estimator: Any,
     np.testing.assert_array_equal(load(tmp_path / "model.mk").predict(X), model.predict(X))
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("rho", [2.0, 1.3])
 @pytest.mark.parametrize("size", [3, 6, 11])
 def test_the_bound_of_the_complement_is_above_its_dual_norm(rho: float, size: int) -> None:

@@ -81,6 +81,7 @@ def test_where_there_is_nothing_outside():
     assert len(found.norms) == 0
 
 
+@pytest.mark.study
 def test_sums_over_many_nodes_hold_few_tables(monkeypatch):
     """As many tables as there are pieces of entries took 22 GB for 800 kernels on 300 samples."""
     p, n = 120, 40

@@ -50,6 +50,7 @@ def interpolated(X: Array, y: Array, alpha: float, strength: float, steps: int) 
     return theta
 
 
+@pytest.mark.crossed
 @pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("alpha", [1e-6, 1e-8])
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import joint_reference as ref
+from cases import one_in
 from multikernel import bind, kernels
 from multikernel.combinations import Linear
 from multikernel.domains import NormBall, Orthant, Simplex
@@ -25,6 +26,7 @@ BANK = bind([kernels.RBF(1.0).on([j]) for j in range(3)] + [kernels.RBF(0.1), ke
 WEIGHT = np.linspace(0.5, 2.0, 36)
 
 
+@pytest.mark.crossed
 @pytest.mark.parametrize("p", [1.0, 2.0])
 @pytest.mark.parametrize(("C", "intercept"), [(0.1, True), (5.0, False), (200.0, True)])
 def test_several_classes_at_once(C: float, intercept: bool, p: float) -> None:
@@ -44,7 +46,7 @@ def test_several_classes_at_once(C: float, intercept: bool, p: float) -> None:
     assert found.n_iter <= 30
 
 
-@pytest.mark.parametrize("most", [1, 2, 4])
+@pytest.mark.parametrize("most", one_in(3, [1, 2, 4]))
 def test_a_bound_holds_wherever_the_run_ends(most: int) -> None:
     problem = Problem(BANK, Linear(), CrammerSingerMachine(C=5.0), Simplex(), SIGNS)
     best = SimplicialDecomposition(tol=1e-8).minimise(problem).evaluation.upper

@@ -32,6 +32,7 @@ def test_coefficients_of_prostate_are_the_printed_ones(published: Callable[[str]
         )
 
 
+@pytest.mark.study
 def test_the_rule_of_one_standard_error_chooses_from_the_errors_of_the_folds(
     published: Callable[[str], Dataset],
 ) -> None:

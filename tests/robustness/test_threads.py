@@ -37,6 +37,7 @@ def agree(found: Any, truth: Any) -> bool:
     return bool(np.abs(found - truth).max() <= TOLERANCE * np.abs(truth).max())
 
 
+@pytest.mark.study
 def test_many_fits_at_once_on_threads_are_the_fits_one_by_one() -> None:
     """Their linear algebra asks for threads of its own in each; afterwards the limits are what they were."""
     before = [(library["filepath"], library["num_threads"]) for library in threadpool_info()]

@@ -103,6 +103,7 @@ def test_a_misprint_among_numbers_is_refused_and_no_category(invoke: Invoke) -> 
     assert "row 2, column 'unit': '7O' is not a number while most of the column is" in refused.stderr
 
 
+@pytest.mark.study
 def test_an_option_of_the_machine_asks_for_a_method_of_its_own(invoke: Invoke) -> None:
     write_table(Path("train.csv"), "number", 30)
     assert "EasyMKLClassifier" in invoke("fit", "train.csv", "--target", "target", "--lam", "0.1").stdout

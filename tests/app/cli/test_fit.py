@@ -12,6 +12,7 @@ import pytest
 from csv_tables import HEADER, Invoke, write_table
 from typer.testing import CliRunner
 
+from cases import one_in
 from multikernel import EasyMKLClassifier, LinearRLS2Regressor, kernels
 from multikernel.app.cli.options import MethodName
 from multikernel.app.cli.program import app
@@ -63,11 +64,14 @@ def test_word_labels_give_a_decision_value_for_each_class(invoke: Invoke) -> Non
 
 @pytest.mark.parametrize(
     ("method", "kind", "labels", "options"),
-    [
-        ("l1mkl", "word", {"maybe", "no", "yes"}, ("--C", "10")),
-        ("lpmkl", "number", {"3", "7"}, ("--C", "10")),
-        ("smkl", "number", {"3", "7"}, ()),
-    ],
+    one_in(
+        3,
+        [
+            ("l1mkl", "word", {"maybe", "no", "yes"}, ("--C", "10")),
+            ("lpmkl", "number", {"3", "7"}, ("--C", "10")),
+            ("smkl", "number", {"3", "7"}, ()),
+        ],
+    ),
 )
 def test_support_vector_methods_fit_and_predict(
     invoke: Invoke, method: str, kind: str, labels: set[str], options: tuple[str, ...]
@@ -82,6 +86,7 @@ def test_support_vector_methods_fit_and_predict(
     assert set(_predictions(Path("p.csv").read_text())["prediction"]) <= labels
 
 
+@pytest.mark.study
 def test_products_of_features_are_found_and_named(invoke: Invoke) -> None:
     """The target is decided by age > 40 or red: two features and their product."""
     train, new = write_table(Path("train.csv"), "number", 150), write_table(Path("new.csv"), "number", 80, seed=1)
@@ -95,7 +100,7 @@ def test_products_of_features_are_found_and_named(invoke: Invoke) -> None:
     assert np.mean(pd.read_csv(new)["target"].astype(str) == found) > 0.9
 
 
-@pytest.mark.parametrize("method", ["rls2", "polynomial"])
+@pytest.mark.parametrize("method", one_in(2, ["rls2", "polynomial"]))
 def test_least_squares_methods_separate_classes(invoke: Invoke, method: str) -> None:
     train, new = write_table(Path("train.csv"), "number"), write_table(Path("new.csv"), None, 7, seed=1)
     done = invoke("fit", train, "--target", "target", "--method", method, "--alpha", "0.01")

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pytest
 from csv_tables import Invoke
 
 import multikernel
@@ -37,6 +38,7 @@ def test_the_automatic_estimator_holds_out_whole_groups(invoke: Invoke) -> None:
     assert multikernel.load(Path("model.mk")).n_features_in_ == 2
 
 
+@pytest.mark.study
 def test_a_method_is_scored_and_searched_on_whole_groups(invoke: Invoke) -> None:
     given = ("fit", _table(), "--target", "y", "--method", "l1mkl", "--C", "100", "--proba", "--json", "--force")
     apart = json.loads(invoke(*given, "--leave-out", "subject").stdout)
@@ -67,6 +69,7 @@ def test_a_path_is_scored_on_whole_groups(invoke: Invoke) -> None:
     assert max(step["score_mean"] for step in json.loads(done.stdout)["steps"]) < 0.5
 
 
+@pytest.mark.study
 def test_a_comparison_is_one_on_whole_groups(invoke: Invoke) -> None:
     only = [w for name in ("average of kernels", "one Gaussian (SVC)", "random forest") for w in ("--only", name)]
     done = invoke("compare", _table(), "--target", "y", "--groups", "subject", "--folds", "3", *only, "--json")

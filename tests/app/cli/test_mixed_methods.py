@@ -56,6 +56,7 @@ def _predicted(invoke: Invoke) -> list[Any]:
     return found
 
 
+@pytest.mark.study
 def test_kernels_follow_the_types_of_the_columns(invoke: Invoke) -> None:
     told, frame = _fitted(invoke, "c", "--method", "l1mkl", "--C", "1")
     X = frame[["size", "city", "day", "note"]]

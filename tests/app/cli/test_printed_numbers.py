@@ -57,29 +57,32 @@ def _linear(n: int = 60) -> np.ndarray:
 
 @pytest.mark.parametrize(
     ("words", "timed"),
-    [
-        (("fit", "--method", "linearrls2", "--force"), 0),
-        (("fit", "--method", "ridgecv", "--force", "--time", "a"), 0),
-        (("path", "--method", "linearrls2", "--count", "4"), 0),
-        (
+    one_in(
+        3,
+        [
+            (("fit", "--method", "linearrls2", "--force"), 0),
+            (("fit", "--method", "ridgecv", "--force", "--time", "a"), 0),
+            (("path", "--method", "linearrls2", "--count", "4"), 0),
             (
-                "values",
-                "--method",
-                "linearrls2",
-                "--set",
-                "alpha=0.1",
-                "--folds",
-                "2",
-                "--source",
-                "u=a,b",
-                "--source",
-                "v=c,d",
+                (
+                    "values",
+                    "--method",
+                    "linearrls2",
+                    "--set",
+                    "alpha=0.1",
+                    "--folds",
+                    "2",
+                    "--source",
+                    "u=a,b",
+                    "--source",
+                    "v=c,d",
+                ),
+                0,
             ),
-            0,
-        ),
-        (("compare", "--folds", "3", "--only", "average of kernels"), 1),
-        (("bench", "--method", "average", "--method", "linearrls2", "--repeat", "1"), 2),
-    ],
+            (("compare", "--folds", "3", "--only", "average of kernels"), 1),
+            (("bench", "--method", "average", "--method", "linearrls2", "--repeat", "1"), 2),
+        ],
+    ),
 )
 def test_every_printed_number_is_in_the_json(invoke: Invoke, words: tuple[str, ...], timed: int) -> None:
     _linear(40)

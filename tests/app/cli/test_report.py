@@ -34,6 +34,7 @@ def test_the_page_of_an_automatic_model_has_its_table_of_candidates(invoke: Any,
     assert f"<strong>{load('m.mk').duality_gap_:.1e}</strong>" in page
 
 
+@pytest.mark.study
 def test_the_page_of_a_method_has_its_weights_and_its_certificate(invoke: Any, flowers: pd.DataFrame) -> None:
     invoke(
         "fit",

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from cases import one_in
 from multikernel.app.cli.program import app
 
 ROWS = 450
@@ -70,7 +71,7 @@ def test_the_automatic_estimator_learns_in_chunks(folder, monkeypatch):
     assert "--leave-out names" in run("fit big.parquet --target y --memory 1GB --leave-out z --out n.mk", 1)
 
 
-@pytest.mark.parametrize("values", [[0, 1, 2], [0.5, 1, 2], [0.0, 1.0, float("nan")]])
+@pytest.mark.parametrize("values", one_in(3, [[0, 1, 2], [0.5, 1, 2], [0.0, 1.0, float("nan")]]))
 def test_the_task_is_that_of_the_same_file_read_at_once(folder, values):
     rows = pd.DataFrame({"a": np.arange(30) % 7, "y": np.resize(values, 30)}).dropna()
     Path("many").mkdir()
@@ -98,6 +99,7 @@ def test_what_is_refused_in_chunks(folder):
     assert "leave --memory out" in run("predict at_once.mk new.csv --memory 1GB", 2)
 
 
+@pytest.mark.study
 def test_a_small_parquet_file_is_read_as_a_csv_file_with_the_same_cells(folder):
     folder[:80].assign(code=1.0).to_parquet("small.parquet")
     folder[:80].assign(code=1.0).to_csv("small.csv", index=False)

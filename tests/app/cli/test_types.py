@@ -30,6 +30,7 @@ def _table(n: int = 60) -> Path:
     return path
 
 
+@pytest.mark.study
 def test_the_command_and_the_application_learn_the_same_from_declared_columns(invoke: Invoke) -> None:
     types = {"code": "category", "size=cm": "number"}
     words = [word for column, kind in types.items() for word in ("--type", f"{column}={kind}")]

@@ -325,6 +325,7 @@ def test_without_a_script_a_file_can_be_loaded_and_learned_from(chromium: Any, t
         context.close()
 
 
+@pytest.mark.study
 def test_long_names_stay_on_a_phone_and_pages_print_on_white(page: Any) -> None:
     first, *rest = people(30).splitlines()
     head = first.replace("bought", f"结果_{'w' * 60}").replace("city", "مستوى_" * 12)
@@ -357,6 +358,7 @@ def test_pages_of_published_results_print_on_white_from_a_dark_screen(chromium: 
     assert light != dark
 
 
+@pytest.mark.study
 def test_a_second_click_does_not_send_a_form_again(page: Any) -> None:
     sent: list[Any] = []
     page.goto("/")
@@ -437,6 +439,7 @@ def test_a_run_page_says_that_the_server_does_not_answer_and_goes_on_when_it_is_
             page.get_by_text("The server was ended before this run was").wait_for()
 
 
+@pytest.mark.study
 def test_a_run_page_says_that_nothing_was_heard_of_the_server(page: Any) -> None:
     page.goto("/")
     page.set_input_files("#files", {"name": "a.csv", "mimeType": "text/csv", "buffer": people().encode()})

@@ -87,6 +87,7 @@ def test_the_other_sheets_are_named_and_can_be_chosen(tmp_path: Path) -> None:
         _read(book, tmp_path, "third")
 
 
+@pytest.mark.study
 def test_a_sheet_is_chosen_on_the_page(person: Person) -> None:
     shop = [line.split(",") for line in people(20).splitlines()]
     book = _book({"first": _ROWS, "shop": shop})

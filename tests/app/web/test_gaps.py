@@ -20,6 +20,7 @@ from multikernel.app.web.views import UploadedFile, ViewsOfModel, join_by_model
 METHOD = {"method": "AverageMKLClassifier", "kernels-0": "linear", "kernels-1": ["linear", "types"], "p-C": "1"}
 
 
+@pytest.mark.study
 def test_samples_are_dropped_or_kept_and_the_page_says_which(person: Person) -> None:
     page = person.upload(*files_with_gaps())
     text = said(page)

@@ -272,6 +272,7 @@ def test_a_root_path_stands_before_every_address(tmp_path: Path) -> None:
         assert str(person.submit(f"{run}/delete").url) == f"{address}/kernels/runs"
 
 
+@pytest.mark.study
 def test_fifty_requests_at_once_are_served(person: Person) -> None:
     data = person.upload(("people.csv", people()))
     with ThreadPoolExecutor(50) as pool:
