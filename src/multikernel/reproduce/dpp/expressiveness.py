@@ -1,4 +1,4 @@
-"""Figures 1, 7 and 8: enclosing balls, spectral ratios and learned weights over the degree."""
+"""Figures 1, 7 and 8: enclosing balls, spectral ratios and learned weights against the degree."""
 
 from __future__ import annotations
 
@@ -94,12 +94,13 @@ def _fields(quantity: str, name: str) -> dict[str, Any]:
 EXPERIMENT = Experiment(
     paper="dpp",
     name="expressiveness",
-    title="Expressiveness over the degree",
+    title="Expressiveness of the kernels against the degree",
     protocol=(
-        "All rows of a data set, features on [0, 1], samples of unit length; lam by three stratified folds. The "
-        "squared radius of the ball that encloses the samples, which the paper calls its radius; spectral ratios of "
-        "the learned mix, of the degree D and of the mean of all degrees; the learned weights. The figures show no "
-        "numbers."
+        "All rows of a data set are used, with features scaled to [0, 1] and samples of unit length; three stratified "
+        "folds choose lam. Figure 1 shows the squared radius of the smallest ball that encloses the samples in feature "
+        "space, which the paper calls its radius. Figure 7 shows the spectral ratios of the learned combination, of "
+        "the kernel of degree D, and of the mean of all degrees. Figure 8 shows the learned weights. The figures of "
+        "the paper have no numbers."
     ),
     cells=_cells,
     measure=_measure,
@@ -110,7 +111,7 @@ EXPERIMENT = Experiment(
         *(
             Figure(
                 f"Enclosing ball, {name}",
-                "Without negative dot products both grow with the degree towards 1.",
+                "If no dot product is negative, both curves grow with the degree towards 1.",
                 _draw_balls,
                 _fields("ball", name),
             )
@@ -119,14 +120,19 @@ EXPERIMENT = Experiment(
         *(
             Figure(
                 f"Spectral ratios, {name}",
-                "Whether the learned mix lies between the mean and the highest degree.",
+                "Does the learned combination (K_MKL) lie between the mean (K_sum) and the highest degree (K_D)?",
                 _draw_ratios,
                 _fields("ratio", name),
             )
             for name in RATIOS
         ),
         *(
-            Figure(f"Learned weights, {name}", "Degree 0 never has any.", _draw_weights, _fields("ratio", name))
+            Figure(
+                f"Learned weights, {name}",
+                "The weight of degree 0 is always zero.",
+                _draw_weights,
+                _fields("ratio", name),
+            )
             for name in BALLS
         ),
     ),

@@ -1,4 +1,4 @@
-"""Figure 9: where EasyMKL puts its weight as labels become noise."""
+"""Figure 9: the degrees to which EasyMKL gives weight as more labels are wrong."""
 
 from __future__ import annotations
 
@@ -47,15 +47,17 @@ def _draw(ax: Any, results: Results) -> None:
 EXPERIMENT = Experiment(
     paper="dpp",
     name="noise",
-    title="Weights under noise",
+    title="Learned weights with noisy labels",
     protocol=(
-        "500 samples of two features, one informative, two clusters, brought to unit length; homogeneous polynomials "
-        "of degrees 0 to 10, Lambda = 0.01; ten repetitions. A percentage of the labels is drawn with replacement and "
-        "each draw swaps one: drawn twice it is as before. The paper's other options for the clusters are not stated."
+        "There are 500 samples in two clusters, with two features, one of which is informative; samples are scaled to "
+        "unit length. EasyMKL with Lambda = 0.01 learns weights of the homogeneous polynomials of degrees 0 to 10, in "
+        "ten repetitions. A given percentage of the labels is drawn with replacement, and each draw changes the sign "
+        "of one label: a label that is drawn twice is unchanged. The paper does not state further parameters of the "
+        "clusters."
     ),
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 10), percent=(0, 10, 50) if quick else PERCENTAGES),
     measure=_measure,
     figures=(9,),
     seconds=0.05,
-    draw=(Figure("Centre of mass", "Weight moves from low to high degrees as labels become noise.", _draw),),
+    draw=(Figure("Centre of mass", "Weight moves from low to high degrees as more labels are wrong.", _draw),),
 )

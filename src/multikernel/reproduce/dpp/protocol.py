@@ -1,11 +1,12 @@
 """The protocol of the experiments on dot-product polynomials: kernels, fixed weights, the choice of lam by inner folds.
 
-Stratified outer folds test. On the samples outside of a fold, stratified inner folds choose lam (the paper's Lambda is
-lam / (1 - lam)) by the mean area under the curve, and among the best values the largest. The model is then fitted to
-all of these samples, to a duality gap of 1e-6. The machines of the inner folds stop at a gap of 1e-3, or after six
-pairwise steps for each sample; as lam = 0 often needs more, their largest gap is reported for lam > 0. All methods end
-with the same machine, the largest margin between two hulls, and share one matrix of cosines: its powers are the
-kernels, and the folds are blocks of it.
+Stratified outer folds are used for testing. On the samples outside of an outer fold, stratified inner folds choose lam
+(the paper's Lambda is lam / (1 - lam)) by the mean area under the ROC curve; among equally good values the largest is
+taken. The model is then fitted to all of these samples, to a duality gap of 1e-6. The machines of the inner folds stop
+at a gap of 1e-3, or after six pairwise steps for each sample; as lam = 0 often needs more steps, the largest gap of
+the inner folds is reported for lam > 0 only. All methods train the same machine on their kernel, which maximises the
+margin between the convex hulls of the two classes. All kernels are powers of one matrix of cosines, and the folds are
+blocks of it.
 """
 
 from __future__ import annotations
@@ -30,14 +31,15 @@ SCALINGS = {
     "standardised": FeatureScaling("standard"),
 }
 SIGNED = (
-    "Features on [-1, 1], as a well-known collection of these data ships them; the paper does not state how it scales."
+    "Features are scaled to [-1, 1], as in a well-known collection of these data sets; the paper does not state how "
+    "it scales features."
 )
-STANDARDISED = "Features of mean 0 and deviation 1: half of the dot products are negative."
+STANDARDISED = "Features have mean 0 and standard deviation 1, so that half of the dot products are negative."
 LAMS = tuple(v / 10 for v in range(11))
 CONSTANTS = (0.5, 1.0, 2.0, 3.0)
 GAMMAS = tuple(2.0**i for i in range(-5, 2))
-TOP = 30
-DRAWN = 50_000  # monomials that are drawn
+TOP = 30  # the largest degree
+DRAWN = 50_000  # random monomials
 OVO_LAM = 0.01
 OVO_C = 4.0
 OVO_DEGREE = 8
