@@ -29,6 +29,8 @@ _QUANTITIES = {
     "features": "features",
     "kernels": "kernels",
 }
+_RULE = PublishedGradient()
+_KIN = "The public data set has 8192 rows, which are halved here; a set of 20,000 rows is not available."
 
 
 def facts(
@@ -74,10 +76,11 @@ def facts(
     return Experiment(
         paper=paper,
         name="facts",
-        title="Numbers that are quoted, or that have no data here",
+        title="Sizes of data sets, constants of the protocol, and numbers that are not measured",
         protocol=(
-            "Rows without missing values, and features of the public files; features that do not vary are counted "
-            "where the paper counts them. Numbers that the paper sets are those that the experiments here take."
+            "The rows without missing values and the features of the public files are counted; constant features are "
+            "counted only where the paper counts them. For the constants of the paper's protocol, the values that the "
+            "experiments here use are shown."
         ),
         cells=lambda quick: [Cell.of(data=name) for name in dict.fromkeys(data.values())],
         measure=measure,
@@ -99,9 +102,6 @@ def _sizes(source: DataSource, name: str, constant: bool) -> dict[str, int]:
     return {"examples": len(data.y), "features": entry.d - flat}
 
 
-_RULE = PublishedGradient()
-
-
 def _nkrr_others(row: PublishedNumber) -> Binding | None:
     constants: dict[str, float] = {"eta initial": _RULE.step, "eta reduction factor": _RULE.factor}
     if row.metric in constants:
@@ -111,9 +111,6 @@ def _nkrr_others(row: PublishedNumber) -> Binding | None:
     return None
 
 
-_KIN = "the public set has 8192 rows, which are halved here; a set of 20,000 is not to be had"
-
-
 NKRR = facts(
     "nkrr",
     {**table1.DATA, "kin-8nm": "kin8nm"},
@@ -121,7 +118,7 @@ NKRR = facts(
     _nkrr_others,
     causes={
         "kin-8nm": _KIN,
-        "Parkinsons": "the public file has 195 rows and 22 features; read one row and one column late it has fewer",
+        "Parkinsons": "The public file has 195 rows and 22 features; without its first row and column it has fewer.",
     },
 )
 
@@ -137,9 +134,9 @@ _DPP_PRINTED: dict[str, float | str] = {
 
 def _dpp_others(row: PublishedNumber) -> Binding | None:
     if row.data == "Gisette":
-        return NotComparable("the data are not to be had here")
+        return NotComparable("The data set is not available here.")
     if "LeCun" in row.method:
-        return NotComparable("the paper quotes this number from another one")
+        return NotComparable("The paper quotes this number from another paper.")
     if row.metric in _DPP_PRINTED:
         return Constant(_DPP_PRINTED[row.metric])
     return None
@@ -158,7 +155,9 @@ def _rls2_others(row: PublishedNumber) -> Binding | None:
     if row.metric == "stopping delta":
         return Constant(DELTA)
     if row.data == "14 Cancers":
-        return NotComparable("the data (198 tumours, 16,063 genes) are not to be had here; srbct is run in their place")
+        return NotComparable(
+            "The data set (198 tumours, 16,063 genes) is not available here; the data set srbct is used in its place."
+        )
     return None
 
 
@@ -169,10 +168,10 @@ RLS2 = facts(
     _rls2_others,
     constant=False,
     causes={
-        "Wpbc": "the paper counts one column more than the features of the public file: the number of the patient, "
-        "or the outcome",
-        "Cpu": "the paper takes PRP as a feature, and ERP, its estimate by others, as the target",
-        "Servo": "the paper has 156 kernels, which belong to 11 indicators; the public file gives 12",
+        "Wpbc": "The paper counts one column more than the public file has features: the number of the patient, "
+        "or the outcome.",
+        "Cpu": "The paper uses PRP as a feature, and ERP, an estimate of PRP by others, as the target.",
+        "Servo": "The paper has 156 kernels, which belong to 11 indicator features; the public file has 12 of them.",
     },
     count=_kernels,
 )
@@ -190,7 +189,9 @@ def _report_others(row: PublishedNumber) -> Binding | None:
     if row.metric.startswith("eta0"):
         return Constant(sqrt(23 / 11))
     if row.metric.startswith("eta1"):
-        return Constant(2.0 * sqrt(23 / 11), "the root of 46/11 is printed where twice the root of 23/11 is right")
+        return Constant(
+            2.0 * sqrt(23 / 11), "The paper prints the root of 46/11, where twice the root of 23/11 is right."
+        )
     return None
 
 
@@ -219,10 +220,10 @@ SMKL = facts(
     _smkl_others,
     constant=False,
     causes={
-        "wdbc": "13 features are printed, those of the heart data above; the set has 30",
-        "breast": "300 rows are those of no public set of this name; the one with nine features has 683",
-        "wdbc (second row; WPBC)": "four rows have missing values and are left out here",
+        "wdbc": "The printed 13 features are those of the heart data in the row above; the data set has 30.",
+        "breast": "No public data set of this name has 300 rows; the one with nine features has 683.",
+        "wdbc (second row; WPBC)": "Four rows have missing values and are left out here.",
         **{f"text{k}": table3.OTHERS for k in range(1, 4)},
-        **{f"text{k}": "the public files leave out messages that were sent twice" for k in (4, 5)},
+        **{f"text{k}": "The public files leave out messages that were sent twice." for k in (4, 5)},
     },
 )

@@ -27,9 +27,9 @@ VARIANTS = {
     )
 }
 _CAUSE = (
-    "The published share of errors is reached where copies of the support vectors, shifted by one pixel, are added to "
-    "the training samples. Whether the paper did this is not known; its numbers are lower than those that others "
-    "report for such classifiers."
+    "The published share of errors is reached where the classifiers are trained once more, on their support vectors "
+    "and on copies of them that are shifted by one pixel. Whether the paper did this is not known; its numbers are "
+    "lower than those that others report for such classifiers."
 )
 
 

@@ -1,4 +1,4 @@
-"""Figure 1: the objective over two weights, which is not convex."""
+"""Figure 1: the objective as a function of two weights, which is not convex."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ from multikernel.reproduce.verdict import Binding, Query, extent
 
 LAMBDAS = (1, 10, 100)
 STEPS = 21
+_DIGITS = "The axis of the figure is printed with fewer digits than are needed to show the smallest value."
+_SEE = (
+    "The contour lines of the objective F are far from straight near the origin, where F is concave along some "
+    "directions."
+)
 
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -33,8 +38,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Figure 1":
         return None
-    cause = "the axis is printed with fewer digits than the least value asks for"
-    return Query({"lambda": int(row.setting.removeprefix("lambda="))}, ("values",), summary=extent, cause=cause)
+    return Query({"lambda": int(row.setting.removeprefix("lambda="))}, ("values",), summary=extent, cause=_DIGITS)
 
 
 def _draw(ax: Any, results: Results) -> None:
@@ -45,14 +49,14 @@ def _draw(ax: Any, results: Results) -> None:
     ax.set(xlabel="weight of the first feature", ylabel="weight of the second")
 
 
-_SEE = "Level lines of F: far from straight near the origin, where F is concave along some directions."
 EXPERIMENT = Experiment(
     paper="nkrr",
     name="surfaces",
-    title="The objective over two weights",
+    title="The objective as a function of two weights",
     protocol=(
-        "Sonar, its first two features on [0, 1], one rank-one kernel each, degree 2, labels -1 and +1 that keep their "
-        "mean; F on a grid of weights between 0 and 1. The paper shows surfaces, of which only the axes have numbers."
+        "The first two features of Sonar are scaled to [0, 1], with one rank-one kernel each and degree 2; the labels "
+        "-1 and +1 are not centred. The objective F is evaluated on a grid of weights between 0 and 1. The paper shows "
+        "surfaces, of which only the axes have numbers."
     ),
     cells=lambda quick: grid(data=["sonar"], **{"lambda": LAMBDAS}),
     measure=_measure,
