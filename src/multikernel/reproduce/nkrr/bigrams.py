@@ -132,8 +132,8 @@ EXPERIMENT = Experiment(
     title="Reviews and their stars",
     protocol=(
         "Of each domain 2000 reviews are used. There is a rank-one kernel for the counts of each of the most frequent "
-        "bigrams and one for a constant, and the degree is 2; the stars are not centred. Lambda and the radius are "
-        "chosen by ten folds of 1000 reviews, and then kept fixed. They are chosen with 1000 bigrams, as the paper "
+        "bigrams and one for a constant, and the degree is 2; the stars are not centred. Both lambda and the radius "
+        "are chosen by ten folds of 1000 reviews, and then kept fixed. They are chosen with 1000 bigrams, as the paper "
         "does not state how many, and the radius is proportional to the norm of the vector of weights 1, so that it "
         "grows with the number of bigrams. Twenty random halves are used for training and testing. The figure of the "
         "paper has no numbers except on its axis."

@@ -123,9 +123,9 @@ EXPERIMENT = Experiment(
     protocol=(
         "Half of the 8192 rows are used for training. Of these one row in f takes part, with f from 100 to 1. There is "
         "a rank-one kernel for each feature; features are scaled to [0, 1] and centred. The weights are all 1, or are "
-        "learned in a ball of norm 2 around 1. Lambda and the radius are chosen by ten folds of at most 2000 training "
-        "rows. There are thirty random halves for f of 50 and more, ten for f of 10 and 20, and three for smaller f. "
-        "What the figure of the paper calls the squared error is its root."
+        "learned in a ball of norm 2 around 1. Both lambda and the radius are chosen by ten folds of at most 2000 "
+        "training rows. There are thirty random halves for f of 50 and more, ten for f of 10 and 20, and three for "
+        "smaller f. What the figure of the paper calls the squared error is its root."
     ),
     cells=_cells,
     measure=_measure,

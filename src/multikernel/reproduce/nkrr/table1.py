@@ -109,9 +109,9 @@ EXPERIMENT = Experiment(
     protocol=(
         "Thirty stratified random halves are used for training and testing. There is a rank-one kernel for each "
         "feature. Features are scaled to [0, 1] and centred by all rows, and from the labels -1 and +1 their mean is "
-        "subtracted; the error is the root mean squared error of the real-valued output. Lambda and the radius are "
-        "chosen once by ten shuffled folds of all rows, from seventeen values between 1e-4 and 1e4 and from six radii. "
-        "The paper states neither the grids nor whether the choice is made once or in each half."
+        "subtracted; the error is the root mean squared error of the real-valued output. Both lambda and the radius "
+        "are chosen once by ten shuffled folds of all rows, from seventeen values between 1e-4 and 1e4 and from six "
+        "radii. The paper states neither the grids nor whether the choice is made once or in each half."
     ),
     cells=_cells,
     measure=_measure,

@@ -1,4 +1,4 @@
-"""Figures 1 to 12: errors over lambda for degrees 1 to 3, of ridge regression and of a machine on its kernel."""
+"""Figures 1 to 12: errors against lambda for degrees 1 to 3, of ridge regression and of an SVM on its kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from multikernel.reproduce.results import Results
 DATA = ("ionosphere", "sonar", "breast_ljubljana", "diabetes_pima", "fourclass", "german", "heart_cleveland")
 MACHINES = ("ionosphere", "sonar", "breast_ljubljana", "diabetes_pima", "heart_cleveland")
 COSTS = tuple(10.0**e for e in range(-2, 4))
-RADIUS = 1.0  # of the kernels on which the machine is trained
+RADIUS = 1.0  # of the ball of weights, for the kernels on which support vector machines are trained
 
 
 def _load(source: DataSource, name: str) -> tuple[Any, Any]:
@@ -55,7 +55,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 def _machine(
     method: PolynomialMethod, Z: Any, y: Any, train: Any, test: Any, alpha: float, count: int
 ) -> tuple[float, float]:
-    """The share of wrong labels of a machine on the learned kernel, and its objective over that of the ridge."""
+    """The share of wrong labels of an SVM on the learned kernel, and its objective over that of ridge regression."""
     ridge = method.model(1e-4, alpha=alpha, radius=RADIUS).fit(Z[train], y[train])
     K = _kernel(ridge, Z[train], Z[train])
     search = GridSearchCV(
@@ -90,11 +90,13 @@ def _draw(quantity: str, label: str) -> Callable[[Any, Results], None]:
 EXPERIMENT = Experiment(
     paper="report",
     name="curves",
-    title="Errors over lambda",
+    title="Errors against lambda",
     protocol=(
-        "Features on [0, 1] and centred. Ridge regression on one half by ten folds, with the best radius for each "
-        "lambda, and on the other half with the chosen one; support vector machines on the kernels that ridge "
-        "regression learned (radius 1), C by five folds, five halves. The figures show no numbers."
+        "Features are scaled to [0, 1] and centred. For ridge regression the figures show the error over ten folds of "
+        "one half of the rows, with the best radius for each lambda, and the error on the other half, with the radius "
+        "that the folds choose. Support vector machines are trained on the kernels that ridge regression learned with "
+        "radius 1; their C is chosen by five folds, and there are five random halves. The figures of the paper have no "
+        "numbers."
     ),
     cells=_cells,
     measure=_measure,
@@ -104,7 +106,7 @@ EXPERIMENT = Experiment(
         *(
             Figure(
                 f"Ridge regression, {name}, {quantity}",
-                "Which degree is the best, and from which lambda on errors rise.",
+                "Which degree has the smallest error, and from which lambda on do errors rise?",
                 _draw(quantity, "root mean squared error"),
                 {"what": "ridge", "data": name},
             )
@@ -113,9 +115,9 @@ EXPERIMENT = Experiment(
         ),
         *(
             Figure(
-                f"Machine on learned kernels, {name}",
-                "How far the share of wrong labels depends on the lambda of the ridge.",
-                _draw("wrong", "wrong labels"),
+                f"Support vector machine on learned kernels, {name}",
+                "How much does the share of wrong labels depend on the lambda of ridge regression?",
+                _draw("wrong", "share of wrong labels"),
                 {"what": "machine", "data": name},
             )
             for name in MACHINES
@@ -123,8 +125,9 @@ EXPERIMENT = Experiment(
         *(
             Figure(
                 f"The two objectives, {name}",
-                "The machine's largest dual value over that of the ridge, on the kernel that the ridge learned.",
-                _draw("ratio", "machine / ridge"),
+                "The optimal dual value of the support vector machine is divided by that of ridge regression, on the "
+                "kernel that ridge regression learned.",
+                _draw("ratio", "support vector machine / ridge regression"),
                 {"what": "machine", "data": name},
             )
             for name in MACHINES

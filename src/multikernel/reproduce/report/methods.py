@@ -29,12 +29,14 @@ PREPARATIONS = {
 }
 ONE_WAY = ("raw", NO_INTERCEPT)  # variants whose folds are drawn once
 VARIANTS = {
-    "uncentred": "Features are on [0, 1] and are not centred.",
-    "raw": "Features are as they come in the file: the report mentions no preparation; folds are made in one way.",
+    "uncentred": "Features are scaled to [0, 1] and not centred.",
+    "raw": (
+        "Features are used as they are in the file, as the report mentions no preparation; the folds are drawn once."
+    ),
     NO_INTERCEPT: (
-        "Labels keep their mean, and halves are not stratified, as in the program that two of the authors have "
-        "published (Learning-Kernel-Group/final-, December 2017), which scales and centres features as here; folds "
-        "are made in one way."
+        "Labels are not centred, and halves are not stratified, as in the program that two of the authors have "
+        "published (Learning-Kernel-Group/final-, December 2017). Features are scaled and centred as in the experiment "
+        "as stated; the folds are drawn once."
     ),
 }
 

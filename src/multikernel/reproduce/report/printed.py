@@ -2,9 +2,9 @@
 
     theta' = 1 + Lambda (theta - step g - 1) / |theta - step g - 1|,      step times 0.8 whenever F has risen
 
-from weights 1, until a step is shorter than a bound that the paper does not state, or for fifty steps, its largest
-number.
-The bound in the program of the authors is 1e-4 in its first version, and 1e-3 later.
+The algorithm starts from weights 1. It ends where a step is shorter than a bound, which the paper does not state, or
+after fifty steps, the largest number that the paper mentions. In the authors' program the bound is 1e-4 in the first
+version, and 1e-3 later.
 """
 
 from __future__ import annotations

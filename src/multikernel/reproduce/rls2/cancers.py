@@ -1,4 +1,4 @@
-"""Figure 9, with a substitute for the data of Table 5: tumours by their genes, one class against the others."""
+"""Figure 9, with a substitute for the data of Table 5: kinds of tumours by gene expressions, one against the others."""
 
 from __future__ import annotations
 
@@ -65,25 +65,26 @@ def _draw(ax: Any, results: Results) -> None:
     ax.plot(10.0**EXPONENTS, accuracy, label="folds", linewidth=1.6)
     ax.plot(10.0**EXPONENTS, 1.0 - wrong, label="test", linewidth=1.6)
     ax.set_xscale("log")
-    ax.set(xlabel="lambda, relative to its largest", ylabel="accuracy")
+    ax.set(xlabel="lambda, relative to its largest value", ylabel="accuracy")
     ax.legend(frameon=False)
 
 
 EXPERIMENT = Experiment(
     paper="rls2",
     name="cancers",
-    title="Tumours by their genes",
+    title="Kinds of tumours by gene expressions",
     protocol=(
-        "The paper's 14 cancers (16,063 genes) are not to be had here; in their place stand 83 small round blue cell "
-        "tumours of four kinds with 2308 genes, which compare with no published number. Each patient has mean 0 and "
-        "variance 1; one class against the others, linear two-layer least squares, the factor of a gene the inverse "
-        "root of the sum of its variances in the two classes; fifty values of lambda, of which eight stratified folds "
-        "choose the largest of the best; two thirds of the patients train."
+        "The paper's data set of 14 cancers (16,063 genes) is not available here. In its place 83 small round blue "
+        "cell tumours of four kinds with 2308 genes are used, for which no number is published. The gene expressions "
+        "of each patient are scaled to mean 0 and variance 1. Each class is separated from the others by linear "
+        "two-layer least squares, where the factor of a gene is the inverse root of the sum of its variances in the "
+        "two classes. Of fifty values of lambda the largest of the best over eight stratified folds is chosen. Two "
+        "thirds of the patients are used for training."
     ),
     cells=lambda quick: grid(data=["srbct"], folds=[2 if quick else 8], seed=range(1 if quick else 10)),
     measure=_measure,
     tables=(5,),
     figures=(9,),
     seconds=5.0,
-    draw=(Figure("Accuracy along the path", "A plateau of lambdas that all separate the four kinds.", _draw),),
+    draw=(Figure("Accuracy along the path", "All lambda of the plateau separate the four kinds of tumours.", _draw),),
 )

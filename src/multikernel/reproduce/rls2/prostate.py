@@ -20,14 +20,21 @@ from multikernel.typing import Array
 
 VALUES = 50  # of lambda, from 1e4 to 1e-4
 FEATURES = ("lcavol", "lweight", "age", "lbph", "svi", "lcp", "gleason", "pgg45")
-_SUBSET = 2
-_FREEDOM = 5.0
-_SHARE = 0.375
-_COMPONENTS = 7
-_DIRECTIONS = 2  # from the book that the paper quotes, like the four constants above
+# The next five constants are from the book that the paper quotes.
+_SUBSET = 2  # features of the best subset
+_FREEDOM = 5.0  # degrees of freedom of ridge regression
+_SHARE = 0.375  # the l1 norm of the coefficients of the lasso, relative to that of least squares
+_COMPONENTS = 7  # principal components
+_DIRECTIONS = 2  # of partial least squares
 WAYS = 10  # draws of the folds
-MORE = 40  # draws for the variant, whose two outcomes are about equally frequent
-TWENTY = "20 values"  # of lambda: no other number up to 38 has the published point among them
+MORE = 40  # draws of the folds for the variant, whose two outcomes are about equally frequent
+TWENTY = "20 values"  # of lambda: with no other number of values up to 38 the published point is one of them
+_FOLDS = (
+    "The paper does not state how many values lambda has. The published coefficients are, to all digits, those of "
+    "lambda = 0.0886, which is the thirteenth of 20 values from 1e4 to 1e-4. If there are 20 values, 17 of 40 ways to "
+    "draw the folds choose it, and the others choose 0.234, which also gives five variables. If there are 50 values, "
+    "nine of ten ways choose a lambda with three variables."
+)
 
 Fit = Callable[[Array, Array], Array]  # coefficients, of features as they come and a centred target
 LinearFit = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
@@ -147,7 +154,7 @@ def _table_number(values: Sequence[float]) -> Measured:
 
 
 def _two_layers(X: Array, y: Array, train: Array, seed: int, alphas: Sequence[float]) -> dict[str, Any]:
-    """The choice of the one-standard-error rule over ten folds, and the errors and coefficients along the path."""
+    """The choice by the one-standard-error rule over ten folds, and the errors and coefficients along the path."""
     training = X[train]
     target = y[train]
     errors = []
@@ -190,20 +197,13 @@ def _bind(row: PublishedNumber) -> Binding | None:
     return Query({"method": row.method}, (row.metric,), better, _table_number, cause, quoted=quoted)
 
 
-_FOLDS = (
-    "how many values lambda has is not stated: the published coefficients are, to all digits, those of lambda = "
-    "0.0886, the thirteenth of 20 values from 1e4 to 1e-4, which 17 of 40 ways to make the folds choose (the others "
-    "0.234, with five variables, too); of 50 values nine of ten ways choose one with three variables"
-)
-
-
 def _draw_errors(ax: Any, results: Results) -> None:
     measurement = results.measurements[0]
     error = np.array(measurement["error"])
     spread = np.array(measurement["standard error"])
     ax.errorbar(measurement["freedom"], error, spread, color="#4a7fe0", capsize=2, linewidth=1.4)
     ax.axhline(float((error + spread)[error.argmin()]), color="#8d96a8", linestyle="--", linewidth=1.0)
-    ax.set(xlabel="degrees of freedom", ylabel="squared error of ten folds")
+    ax.set(xlabel="degrees of freedom", ylabel="mean squared error over ten folds")
 
 
 def _draw_coefficients(ax: Any, results: Results) -> None:
@@ -219,13 +219,14 @@ EXPERIMENT = Experiment(
     name="prostate",
     title="Prostate: the path of two-layer least squares",
     protocol=(
-        "67 training and 30 test rows as given, inputs standardised over all rows; every feature divided by its length "
-        "on the training rows; the intercept is the mean of the training targets. Two-layer least squares has the "
-        "largest lambda, of 50, within a standard error of the best over ten folds: the paper states neither how many "
-        "values nor which folds, and the mean of ten ways to make them is reported. The other methods are those of the "
-        "book that the paper quotes, with its published choices. Training rows centre the features of best subset, "
-        "least squares and the lasso once more, and scale those of the lasso; principal components are directions "
-        "about the mean of all rows, with a constant fitted beside them."
+        "There are 67 training and 30 test rows, as given with the data; the inputs are standardised over all rows. In "
+        "two-layer least squares every feature is divided by its length on the training rows, and the intercept is the "
+        "mean of the training targets. Of 50 values of lambda the largest is chosen whose error over ten folds is "
+        "within a standard error of the smallest. The paper states neither the number of values nor the folds; the "
+        "mean of ten ways to draw the folds is reported. The other methods are those of the book that the paper "
+        "quotes, with the parameters that are published there. For best subset, least squares and the lasso the "
+        "features are centred once more by the training rows, and for the lasso also scaled. Principal components are "
+        "directions about the mean of all rows, with a constant fitted beside them."
     ),
     cells=lambda quick: [
         *grid(data=["prostate"], step=["folds"], method=["RLS2"], seed=range(2 if quick else WAYS)),
@@ -236,20 +237,22 @@ EXPERIMENT = Experiment(
     bind=_bind,
     tables=(1,),
     figures=(2, 3),
-    variants={TWENTY: "Lambda has 20 values from 1e4 to 1e-4, a number that is taken from the published coefficients."},
+    variants={
+        TWENTY: "There are 20 values of lambda from 1e4 to 1e-4; this number follows from the published coefficients."
+    },
     fitted=frozenset({TWENTY}),
     version=3,
     seconds=0.6,
     draw=(
         Figure(
-            "Error of ten folds",
-            "Within a standard error (dashed) of the best from about three degrees of freedom on.",
+            "Error over ten folds",
+            "From about three degrees of freedom on the error is within a standard error (dashed) of the smallest.",
             _draw_errors,
             {"step": "folds"},
         ),
         Figure(
             "Coefficients along the path",
-            "lcavol enters first; five variables have entered at the published point.",
+            "The variable lcavol enters first; at the published point five variables have entered.",
             _draw_coefficients,
             {"step": "folds"},
         ),

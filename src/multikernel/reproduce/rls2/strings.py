@@ -1,4 +1,4 @@
-"""Figure 1: how many binary strings until the three bits that matter are found."""
+"""Figure 1: the number of binary strings that are needed to find the three relevant bits."""
 
 from __future__ import annotations
 
@@ -20,6 +20,10 @@ from multikernel.typing import Array
 SIZES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 80, 100, 125, 150)
 ALPHAS = np.logspace(6, -8, 60)
 _ASYMPTOTE = 0.1  # an error of about a tenth of the target's deviation counts as having reached the asymptote
+_SAME_PATH = (
+    "If all features are scaled to the same length, linear two-layer least squares and the lasso have the same path. "
+    "What the figure shows is the effect of this scaling."
+)
 
 Predictions = Callable[[Array, Array, Array], Array]
 
@@ -122,11 +126,10 @@ def _bind(row: PublishedNumber) -> Binding | None:
         "training examples to reach the asymptote (approx.)": ("linear needs",),
         "RLS2 below Lasso from example": ("below",),
     }[row.metric]
-    cause = "with features of the same length the two are one path; what is seen is how features are normalised"
     better: Better = "neither"
     if row.metric == "training examples needed":
         better = "lower"
-    return Query({}, quantity, better, cause=cause if quantity == ("below",) else "")
+    return Query({}, quantity, better, cause=_SAME_PATH if quantity == ("below",) else "")
 
 
 def _draw(last: int) -> Callable[[Any, Results], None]:
@@ -135,7 +138,7 @@ def _draw(last: int) -> Callable[[Any, Results], None]:
         for name in METHODS:
             mean = np.mean([measurement["errors"][name] for measurement in results.measurements], axis=0)
             ax.plot([SIZES[i] for i in indices], mean[indices], "o-", markersize=3, linewidth=1.2, label=name)
-        ax.set(xlabel="training examples", ylabel="least root mean squared error", ylim=(0, None))
+        ax.set(xlabel="training examples", ylabel="smallest root mean squared error", ylim=(0, None))
         ax.legend(frameon=False, fontsize=8)
 
     return draw
@@ -146,9 +149,10 @@ EXPERIMENT = Experiment(
     name="strings",
     title="Binary strings",
     protocol=(
-        "Strings of 100 bits; the target is the sum of the first three with noise of deviation 0.01. The first 2 to "
-        "150 of 250 train, the last 100 test; for each method the least test error along its path. The paper shows "
-        "one realisation; here are twenty, of which the mean is reported. No intercept, as in the paper."
+        "Strings have 100 bits; the target is the sum of the first three bits, with noise of standard deviation 0.01. "
+        "Of 250 strings the first 2 to 150 are used for training, and the last 100 for testing. For each method the "
+        "smallest test error along its regularisation path is taken. The paper shows one realisation; here the mean of "
+        "twenty is reported. There is no intercept, as in the paper."
     ),
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 20)),
     measure=_measure,
@@ -158,9 +162,13 @@ EXPERIMENT = Experiment(
     draw=(
         Figure(
             "All sizes",
-            "Two layers and the Lasso reach the noise at about 15 strings, the linear kernel at 100.",
+            "Two layers and the lasso reach the level of the noise at about 15 strings, the linear kernel at 100.",
             _draw(150),
         ),
-        Figure("Up to 30 strings", "Two layers and the Lasso fall together between 10 and 20 strings.", _draw(30)),
+        Figure(
+            "Up to 30 strings",
+            "The errors of two layers and of the lasso fall together between 10 and 20 strings.",
+            _draw(30),
+        ),
     ),
 )

@@ -1,4 +1,4 @@
-"""The methods that are compared: weights on single-feature kernels, C by folds, and a support vector machine."""
+"""The methods that are compared: each learns weights of the kernels, and an SVM whose C is chosen by folds."""
 
 from __future__ import annotations
 
