@@ -124,7 +124,7 @@ def test_what_differs_without_a_cause_is_open_also_for_the_better(error: float, 
     verdict = _verdict_by(row(), experiment(), Query({}, ("error",), "lower"), results(stated=error))
     assert not verdict.explained
     assert Counts.of([verdict]).unexplained == 1
-    assert (table_line(verdict).remark, table_line(verdict).sign) == ("Open", sign)
+    assert (table_line(verdict).remark, table_line(verdict).sign) == ("The cause is not known.", sign)
 
 
 def test_the_cells_of_one_variant_can_be_what_is_stated() -> None:
@@ -147,7 +147,7 @@ def test_what_is_known_of_an_open_difference_is_told_and_explains_nothing() -> N
         row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.9)
     )
     assert (verdict.mark, verdict.explained) == (Mark.WORSE, False)
-    assert table_line(verdict).remark == "Open. Folds matter"
+    assert table_line(verdict).remark == "The cause is not known. Folds matter"
     alike = _verdict_by(
         row(), experiment(), Query({}, ("error",), "lower", remark="folds matter"), results(stated=0.71)
     )

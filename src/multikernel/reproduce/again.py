@@ -174,9 +174,10 @@ def summary(checks: Sequence[Check]) -> str:
     )
     return (
         f"{len(drawn)} cells of at most {longest:.0f} seconds, drawn at random, were measured again by version "
-        f"{versions}: {same_count} gave the kept numbers to all digits, {close_count} others to {_CLOSE:g}. "
+        f"{versions}: {same_count} gave the kept numbers in all digits, and {close_count} others to a relative "
+        f"{_CLOSE:g}. "
         + (f"The largest relative differences of the {len(different)} others: {differences}. " if different else "")
-        + f"They took {seconds_now:.0f} processor seconds, for {seconds_before:.0f} that are kept."
+        + f"They took {seconds_now:.0f} processor seconds, where the kept measurements took {seconds_before:.0f}."
     )
 
 

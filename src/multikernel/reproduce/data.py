@@ -1,7 +1,7 @@
 """The data of the experiments: read once in a process, then scaled and centred, and split into training and test rows.
 
     interval    each feature to [0, 1]              signed    each feature to [-1, 1]
-    standard    mean 0, deviation 1                 raw       as it comes
+    standard    mean 0, standard deviation 1        raw       as in the file
 
 A feature that is constant on the rows by which features are scaled is left out. Each function that splits rows has a
 seed, and an argument that says whether the split is stratified.

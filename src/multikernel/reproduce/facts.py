@@ -31,6 +31,13 @@ _QUANTITIES = {
 }
 _RULE = PublishedGradient()
 _KIN = "The public data set has 8192 rows, which are halved here; a set of 20,000 rows is not available."
+_DPP_PRINTED: dict[str, float | str] = {
+    "Lambda": f"{OVO_LAM:g}/(1-{OVO_LAM:g})",
+    "C": OVO_C,
+    "binary tasks": 10 * 9 // 2,
+    "steps (drawn monomials)": DRAWN,
+    "repetitions": 10,
+}
 
 
 def facts(
@@ -121,15 +128,6 @@ NKRR = facts(
         "Parkinsons": "The public file has 195 rows and 22 features; without its first row and column it has fewer.",
     },
 )
-
-
-_DPP_PRINTED: dict[str, float | str] = {
-    "Lambda": f"{OVO_LAM:g}/(1-{OVO_LAM:g})",
-    "C": OVO_C,
-    "binary tasks": 10 * 9 // 2,
-    "steps (drawn monomials)": DRAWN,
-    "repetitions": 10,
-}
 
 
 def _dpp_others(row: PublishedNumber) -> Binding | None:

@@ -21,7 +21,7 @@ from multikernel.typing import Array
 PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0)
 DEGREES = (1, 2, 3, 4, 5, *range(10, 41, 5))
 METHODS = ("K_MKL", "K_D", "K_sum")
-HELD_OUT = 10_000
+HELD_OUT = 10_000  # training digits by which C is chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +64,7 @@ def _weights(method: str, task: ParityTask) -> Array:
 
 
 def _errors(task: ParityTask, w: Array, penalties: Sequence[float]) -> list[float]:
-    """The error in percent of the machine for each C, where each machine starts from the solution of the one before."""
+    """The error of an SVM in percent for each C, where each fit starts from the solution of the one before."""
     gram = task.bank.combine(w)
     warm = None
     errors = []

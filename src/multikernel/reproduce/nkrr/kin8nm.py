@@ -18,7 +18,7 @@ FACTORS = (100, 50, 20, 10, 5, 2, 1)
 DEGREES = (1, 2, 3, 4)
 ALPHAS = tuple(np.logspace(2, -4, 13).tolist())
 RADII = tuple((np.array([0.1, 0.3, 1.0, 3.0, 10.0]) * np.sqrt(8)).tolist())
-MOST = 2000  # rows on which the parameters are chosen, at most
+MOST = 2000  # the largest number of rows on which the parameters are chosen
 PREPARATIONS = {
     "stated": FeatureScaling("interval", "features"),
     "constant": FeatureScaling("interval", "features", constant=True),

@@ -1,4 +1,4 @@
-"""Table 1: four data sets, linear and quadratic combinations, uniform weights and balls of norm 1 and 2."""
+"""Table 1: linear and quadratic combinations on four data sets, with weights 1 or learned in balls of norm 1 and 2."""
 
 from __future__ import annotations
 

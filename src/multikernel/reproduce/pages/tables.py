@@ -233,7 +233,7 @@ def table_line(verdict: Verdict) -> TableLine:
             sign += f" ({kind} ✓)"
             style += " agreeing"
         else:
-            remark = remark or ". ".join(filter(None, ("open", verdict.remark[:1].upper() + verdict.remark[1:])))
+            remark = remark or f"The cause is not known. {verdict.remark[:1].upper()}{verdict.remark[1:]}".strip()
     agreement = verdict.agreement.get(STATED)
     measured_text = ""
     count = ""
@@ -311,7 +311,8 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     text = (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
         f"state the experiments: {counts.by_errors} within two standard errors of the difference, and "
-        f"{counts.by_deviation} of the {counts.with_deviation} with a published deviation within that. "
+        f"{counts.by_deviation} of the {counts.with_deviation} that have a published standard deviation within one of "
+        "these. "
         f"{counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} in all), "
         f"{counts.fitted} only where a parameter is fitted to the published numbers, and {differing} differ in every "
         f"variant: {counts.better} better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of "

@@ -21,8 +21,8 @@ from multikernel.typing import Array
 
 ETA = 1.0
 SHRINK = 0.8
-MOST = 50
-CHANGE = 1e-3
+MOST = 50  # steps
+CHANGE = 1e-3  # the length of a step at which the algorithm ends
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Tables 3 and 4, Figures 4 to 8: ten data sets, random splits, a path of thirty values of lambda."""
+"""Tables 3 and 4, Figures 4 to 8: paths of thirty values of lambda, on random splits of ten data sets."""
 
 from __future__ import annotations
 

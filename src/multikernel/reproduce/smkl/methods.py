@@ -12,10 +12,10 @@ from multikernel.machines import HingeMachine
 from multikernel.reproduce.data import folds
 from multikernel.typing import Array
 
-GAP = 0.01
+GAP = 0.01  # the duality gap and the number of iterations at which the paper stops
 ITERATIONS = 500
 COSTS = tuple(2.0**e for e in range(-5, 11))
-SHARES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+SHARES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # candidates for the smoothing, relative to the median score of a kernel
 
 
 def estimator(name: str, bank: KernelBank, y: Array) -> tuple[Any, dict[str, Any]]:

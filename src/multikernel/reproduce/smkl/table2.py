@@ -1,4 +1,4 @@
-"""Table 2: seven data sets, a fifth for training, kernels on single features."""
+"""Table 2: seven data sets, of which a fifth of the rows is used for training, with kernels on single features."""
 
 from __future__ import annotations
 

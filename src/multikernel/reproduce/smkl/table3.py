@@ -47,7 +47,9 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     X = TfidfVectorizer(max_features=cell["terms"], stop_words="english").fit_transform(data.X)
     X = X[:, np.asarray((X[train] != 0).sum(axis=0)).ravel() > 0]
     bank = bind(kernels.linear_features(), X[train])
-    scales = np.full(len(bank), len(train) / bank.traces().mean())  # one by one, rare terms would weigh most
+    scales = np.full(
+        len(bank), len(train) / bank.traces().mean()
+    )  # scaled one by one, rare terms would have the largest weight
     train_bank = bank.scaled(scales)
     test_bank = bank.scaled(scales).cross(X[test])
     costs = COSTS[::3] if cell["grid"] == "full" else COSTS[5:6]

@@ -19,7 +19,7 @@ from multikernel.reproduce.verdict import Binding, Measured, Query, over_repetit
 POINTS = 500
 DIMENSIONS = 40
 IRRELEVANT = 6
-PART = 0.1
+PART = 0.1  # of the points, for training
 COSTS = (0.01, 0.1, 1.0, 10.0)
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "average")
 _SOLVER = (
