@@ -63,7 +63,7 @@ print(json.dumps({
     "powers": peak(kernels.homogeneous_polynomials(10), samples(1200, 3), few),
     "rbf": peak(kernels.rbf_grid(np.geomspace(0.01, 1, 20)), samples(1200, 3), few),
     "sparse": peak(kernels.linear_features(), sparse_samples(3000, 2000), sparse_samples(40, 3)),
-    "subsets": peak(kernels.rbf_subsets(2, [0.1, 0.3, 1.0]), samples(800, 5), few),
+    "subsets": peak(kernels.rbf_subsets(2, [0.1, 0.3, 1.0]), samples(800, 5), samples(800, 5)),  # a few are stored
 }))
 """
 
