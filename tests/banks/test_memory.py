@@ -33,8 +33,8 @@ def samples(n, p):
 def sparse_samples(n, p):
     return sparse.random_array((n, p), density=0.002, format="csr", rng=np.random.default_rng(0))
 
-def peak(family, X, small):
-    work(family, small)  # compiled code and threads are there from now on
+def peak(family, X):
+    work(family, X)  # compiled code and threads are there from now on
     tracemalloc.start()
     work(family, X)
     found = tracemalloc.get_traced_memory()[1]
@@ -47,23 +47,22 @@ def single(X):
     return bank.combine(np.ones(len(bank))), bank.quad(a), bank.quads(X[:, :2]), bank.apply(X[:, :1])
 
 def peak_of_single(X):
-    single(X[:40])
+    single(X)
     tracemalloc.start()
     single(X)
     found = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return found
 
-few = samples(40, 3)
 for module in ("bind", "kinds"):  # the banks of large stacks
     sys.modules[f"multikernel.banks.{module}"].KEPT_BYTES = 100 << 20
 print(json.dumps({
-    "stack": peak(kernels.rls2_basis(), samples(400, 7), few),
+    "stack": peak(kernels.rls2_basis(), samples(400, 7)),
     "single": peak_of_single(samples(400, 7)),
-    "powers": peak(kernels.homogeneous_polynomials(10), samples(1200, 3), few),
-    "rbf": peak(kernels.rbf_grid(np.geomspace(0.01, 1, 20)), samples(1200, 3), few),
-    "sparse": peak(kernels.linear_features(), sparse_samples(3000, 2000), sparse_samples(40, 3)),
-    "subsets": peak(kernels.rbf_subsets(2, [0.1, 0.3, 1.0]), samples(800, 5), samples(800, 5)),  # a few are stored
+    "powers": peak(kernels.homogeneous_polynomials(10), samples(1200, 3)),
+    "rbf": peak(kernels.rbf_grid(np.geomspace(0.01, 1, 20)), samples(1200, 3)),
+    "sparse": peak(kernels.linear_features(), sparse_samples(3000, 2000)),
+    "subsets": peak(kernels.rbf_subsets(2, [0.1, 0.3, 1.0]), samples(800, 5)),
 }))
 """
 
