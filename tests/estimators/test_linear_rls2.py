@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from scipy.optimize import minimize_scalar
@@ -162,3 +163,11 @@ def test_published_coefficients_of_prostate_are_on_the_path(published):
     squares = (found.predict(samples[~train]) - data.y[~train]) ** 2
     assert squares.mean() == pytest.approx(0.454, abs=5e-4)
     assert squares.std(ddof=1) / np.sqrt(30) == pytest.approx(0.152, abs=5e-4)
+
+
+def test_a_bank_of_a_data_frame_is_the_bank_of_its_numbers() -> None:
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    family = kernels.linear_features()
+    found, known = (LinearRLS2Regressor(alpha=1.0).fit(bind(family, Z), X[:, 0]) for Z in (frame, X))
+    np.testing.assert_allclose(found.weights_, known.weights_)

@@ -198,3 +198,9 @@ def test_a_dict_names_kernels() -> None:
     given = {"near": "rbf", "shape": kernels.polynomials([1, 2])}
     model = EasyMKLClassifier(given).fit(X, Y)
     assert list(model.kernel_names_)[:2] == ["near", "shape: Polynomial(degree=1, coef0=1.0, gamma=1.0)"]
+
+
+def test_hamming_counts_a_column_without_any_value_as_missing() -> None:
+    new, training = np.array([[None, "q"]], dtype=object), np.array([["a", "q"], ["b", "r"]], dtype=object)
+    with pytest.warns(UserWarning, match="missing cells that the training sample does not have"):
+        np.testing.assert_array_equal(Hamming()(new, training), [[0.5, 0.0]])

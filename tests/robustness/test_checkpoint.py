@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import io
+import re
 import threading
 import warnings
 import zipfile
@@ -392,3 +394,45 @@ def test_a_part_in_the_place_of_another_or_with_another_array_is_made_again(tmp_
         for name in old.namelist():
             new.writestr(name, old.read(name).replace(np.float64(2.0).tobytes(), np.float64(3.0).tobytes()))
     assert kept.part("b", lambda: "made again") == "made again"
+
+
+def test_what_a_class_holds_beside_its_code_does_not_hinder_and_stores_do_not_count() -> None:
+    """Locks, cyclic objects and stores that grow; patterns in the globals of methods are read."""
+    assert digest(Unread()) == digest(Unread())
+    before = digest(Unread())
+    Unread.store["seen"] = 1
+    assert digest(Unread()) == before
+    del Unread.store["seen"]
+
+
+def test_a_wrapper_is_told_by_its_own_state() -> None:
+    assert digest(Wrapper(len, 1.0)) != digest(Wrapper(len, 2.0))
+    assert digest(Wrapper(np_mean, 1.0)) != digest(Wrapper(np_mean, 2.0))
+
+
+class Unread:
+    lock = threading.Lock()
+    store: dict[str, int] = {}  # noqa: RUF012
+    word = re.compile("a")
+
+    def __call__(self, X: Any, Z: Any) -> Any:
+        with LOCK:
+            return WORD.sub("b", X)
+
+
+LOCK = threading.Lock()
+WORD = re.compile("a")
+Unread.itself = [Unread]  # type: ignore[attr-defined]
+
+
+def np_mean(x: Any) -> Any:
+    return np.mean(x)
+
+
+class Wrapper:
+    def __init__(self, function: Any, gamma: float) -> None:
+        functools.update_wrapper(self, function)
+        self.gamma = gamma
+
+    def __call__(self, x: Any) -> Any:
+        return self.gamma * x

@@ -16,7 +16,7 @@ from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.features import Features
 from multikernel.tables.cells import check_same_columns, column_names, is_frame
-from multikernel.tables.table import as_samples, with_missing
+from multikernel.tables.table import Table, as_samples, with_missing
 
 
 @dataclass
@@ -43,6 +43,8 @@ class Hamming(Kernel):
         X = with_missing(as_samples(X))
         Z = X if Z is None else with_missing(as_samples(Z))
         features = Features.of(Z)
+        if isinstance(X, Table):  # a column without any value has the type that it has in training
+            X = X.with_types(features.strings, features.times)
         if Features.of(X).strings != features.strings:
             raise ValueError(
                 "Hamming() compares strings with strings: X has them in other columns than the training sample"

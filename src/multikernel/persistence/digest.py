@@ -2,19 +2,22 @@
 
 A function is identified by its code, its defaults, the variables of its closure, and the global variables that its code
 reads, functions among them: the same text with another ``GAMMA = 10`` is another function. A class is identified by its
-name, its methods and its class variables, and those of its base classes. Of functions and classes of installed packages
-the global variables, methods and class variables are left out, and so is the content of all modules.
+name, its methods, and its class variables that are numbers, words, arrays or sequences of them, and those of its base
+classes. Of functions and classes of installed packages the global variables, methods and class variables are left out,
+and so is the content of all modules.
 """
 
 from __future__ import annotations
 
 import dis
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from hashlib import blake2b
+from pathlib import PurePath
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -28,6 +31,8 @@ _PLAIN = "biufcmMSUV"  # kinds of arrays that are determined by their bytes
 # Parameters that change no result. A time_budget changes results: a search saves folds with models that it cut.
 _WITHOUT_EFFECT = frozenset({"checkpoint", "verbose", "n_jobs"})
 _INSTALLED = tuple(sysconfig.get_path(name) for name in ("stdlib", "purelib", "platlib"))
+_PACKAGES = frozenset({"site-packages", "dist-packages"})  # of any interpreter, user or target
+_Cached = type(lru_cache(len))
 # Members of classes that no result depends on, beside the state of their objects
 _UNREAD = frozenset({"__init__", "__repr__", "__eq__", "__hash__", "__setattr__", "__delattr__", "_abc_impl"})
 Known = dict[int, int]  # from the ids of the functions and classes of a digest to the order in which they occur
@@ -70,6 +75,8 @@ def _pieces(value: Any, known: Known) -> Iterator[Any]:
                 yield from _pieces(item, known)
         case set() | frozenset():
             yield from _pieces(sorted(value, key=repr), known)
+        case re.Pattern():
+            yield from _pieces(["pattern", value.pattern, value.flags], known)
         case type():
             yield from _class(value, known)
         case _:
@@ -116,23 +123,47 @@ def _object(value: Any, known: Known) -> Iterator[Any]:
 
 
 def _class(value: type, known: Known) -> Iterator[Any]:
-    """A class by its name; unless installed also by its methods and variables, and those of its base classes."""
+    """A class by its name; unless installed also by its methods and plain variables, and those of its base classes.
+
+    Of a method that cannot be read, since it reads a lock for instance, only the name counts.
+    """
     yield f"class {value.__module__}:{value.__qualname__}".encode()
+    if id(value) in known:
+        return
+    known[id(value)] = len(known)
     for cls in value.__mro__:
-        if _is_installed_class(cls) or id(cls) in known:
+        if _is_installed_class(cls):
             continue
-        known[id(cls)] = len(known)
         for name, member in sorted(vars(cls).items()):
             inner = _unwrapped(member)
-            if name not in _UNREAD and (isinstance(inner, FunctionType) or not name.startswith("__")):
-                yield from _pieces([name, inner], known)
+            if name not in _UNREAD and (_is_code(inner) or (_is_plain(inner) and not name.startswith("__"))):
+                seen = dict(known)
+                try:
+                    pieces = list(_pieces([name, inner], seen))
+                except (TypeError, RecursionError):
+                    pieces = [name.encode()]
+                else:
+                    known.update(seen)
+                yield from pieces
+
+
+def _is_code(member: Any) -> bool:
+    """Whether a member of a class is a function, compiled or with results that are kept."""
+    return isinstance(member, (FunctionType, _Cached)) or hasattr(member, "py_func")
+
+
+def _is_plain(member: Any) -> bool:
+    """Whether a class variable is a number, a word, an array or a sequence of them, and no store that grows."""
+    if isinstance(member, list | tuple):
+        return all(_is_plain(item) for item in member)
+    return member is None or isinstance(member, int | float | complex | str | bytes | np.ndarray | np.generic)
 
 
 def _unwrapped(member: Any) -> Any:
-    """The functions of a property, or the function of a method; other members of a class as they are."""
+    """The function of a property or of a method; other members of a class as they are."""
     match member:
         case property():
-            return [member.fget, member.fset]
+            return member.fget
         case staticmethod() | classmethod():
             return member.__func__
         case cached_property():
@@ -176,7 +207,7 @@ def _globals_of(code: CodeType) -> set[str]:
 
 
 def _is_installed(value: FunctionType) -> bool:
-    return _is_of_package(value) or value.__code__.co_filename.startswith(_INSTALLED)
+    return _is_of_package(value) or _is_file_of_package(value.__code__.co_filename)
 
 
 def _is_installed_class(value: type) -> bool:
@@ -184,7 +215,11 @@ def _is_installed_class(value: type) -> bool:
     if module is None or value.__module__ == "__main__":  # of a script
         return False
     file = getattr(module, "__file__", None)
-    return _is_of_package(value) or file is None or file.startswith(_INSTALLED)
+    return _is_of_package(value) or file is None or _is_file_of_package(file)
+
+
+def _is_file_of_package(file: str) -> bool:
+    return file.startswith(_INSTALLED) or not _PACKAGES.isdisjoint(PurePath(file).parts)
 
 
 def _is_of_package(value: Any) -> bool:
@@ -205,8 +240,10 @@ def _state(value: Any, known: Known) -> Iterator[Any]:
         yield from _pieces(value.get_state(), known)
     elif isinstance(value, np.random.Generator):
         yield from _pieces(value.bit_generator.state, known)
-    elif isinstance(inner := getattr(value, "py_func", getattr(value, "__wrapped__", None)), FunctionType):
-        yield from _pieces(inner, known)  # of a function that numba compiled, or whose results are kept
+    elif isinstance(value, _Cached):
+        yield from _pieces(value.__wrapped__, known)
+    elif isinstance(getattr(value, "py_func", None), FunctionType):  # compiled by numba
+        yield from _pieces(value.py_func, known)
     elif hasattr(value, "__name__") and " at 0x" not in (words := repr(value)):
         yield words.encode()
     else:

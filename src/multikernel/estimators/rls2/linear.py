@@ -12,6 +12,7 @@ from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
+from multikernel.banks.mapped import MappedBank
 from multikernel.estimators.binding import Binder, Binding, bound_given
 from multikernel.estimators.classifier import BinaryClassifier
 from multikernel.estimators.fit import fit_model
@@ -78,12 +79,13 @@ def _default_kernels(model: ScaledModel) -> KernelFamily:
 
 def _of_given(model: ScaledModel, X: Any, binder: Binder) -> KernelBank:
     bank = bound_given(model, X, binder)
-    if not (isinstance(bank, FactorBank) and (bank.sizes == 1).all()):
+    inner = bank.bank if isinstance(bank, MappedBank) else bank  # of a data frame
+    if not (isinstance(inner, FactorBank) and (inner.sizes == 1).all()):
         raise ValueError(
             f"{type(model).__name__}: a bank in place of X must hold the features themselves, as that of "
             "kernels.linear_features() does for fewer features than samples: pass X itself, as one table"
         )
-    return bank
+    return inner
 
 
 def _of_samples(model: ScaledModel, X: Any, weight: Array | None, binder: Binder) -> KernelBank:

@@ -14,6 +14,7 @@ import numpy as np
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.mapped import MappedBank
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.precomputed import Precomputed
@@ -22,6 +23,8 @@ from multikernel.procedures.hkl.lattice import Node
 
 def halves(bank: KernelBank) -> PackedBank:
     """The kernels of a square bank as packed halves in double precision."""
+    if isinstance(bank, MappedBank):  # of a data frame, for instance
+        return halves(bank.bank)
     if isinstance(bank, PackedBank) and bank.kept is None and bank.stack.dtype == np.float64:
         return bank
     n = bank.shape[0]
