@@ -81,6 +81,7 @@ def test_with_a_ridge_the_gap_is_relative_to_the_value_however_small() -> None:
     assert found.gap == pytest.approx((value - ref.hull_bound(K, y, 1e-9, g)) / value, rel=0.1, abs=1e-5)
     assert found.gap > 2e-6
     assert found.n_iter <= 1000  # of all rounds together
+    assert MarginMachine(1e-9, tol=1e-12, max_iter=803).solve(DenseGram(K), y).n_iter <= 803  # and of Newton's steps
 
 
 @problems

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import reference as ref
 from multikernel import simplex_least_squares
+from multikernel.procedures.simplex_least_squares import _Face
 
 Array = Any
 
@@ -149,3 +150,11 @@ def test_weights_have_no_unit(rng, size):
     is_solution(V, u, known)
     is_solution(V, u, simplex_least_squares(V, u, np.full(4, 1e8 * size)))
     np.testing.assert_allclose(simplex_least_squares(size * V, size * u), known, atol=1e-12)
+
+
+def test_the_direction_of_dependent_columns_leads_nowhere(rng):
+    """The third column lies on the line through the first two: along the direction the point stays."""
+    Z = rng.normal(size=(4, 3))
+    Z[:, 2] = Z[:, :2] @ [-29.0, 30.0]
+    direction = _Face(np.arange(3), np.full(3, 1.0 / 3.0), Z, Z.T @ Z)._direction()
+    np.testing.assert_allclose(direction, [-29.0, 30.0, -1.0], rtol=1e-10)
