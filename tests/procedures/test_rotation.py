@@ -63,8 +63,8 @@ def test_held_out_errors(cv: int, fit_intercept: bool) -> None:
 
 def test_weights_by_held_out_errors() -> None:
     folds, target = Folds.of(5, N, Y[:, :1]), Y[:, :1]
-    few, known = (ridge_cv(bank, target, folds, tol=1e-5) for bank in (features(), matrices()))
-    assert few.objective == pytest.approx(known.objective, rel=1e-4)
+    few, known = (ridge_cv(bank, target, folds, tol=1e-8) for bank in (features(), matrices()))
+    assert few.objective == pytest.approx(known.objective, rel=1e-6)
 
 
 def test_folds_of_single_samples_have_no_fewer_coordinates() -> None:
