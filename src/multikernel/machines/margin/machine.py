@@ -14,7 +14,8 @@ squared distance of the samples from their centre, if this is larger.
 There are two methods. Newton steps on the support (``newton``) propose a solution: up to scale the problem is the
 support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from this proposal: they confirm it
 at once, or improve it without any assumption on the support. Small problems, and problems with a large ridge, are
-solved by pairwise steps only, unless these become too many. A matrix of few features is solved by the machine with
+solved by pairwise steps only, unless these become too many. A hard margin of nearly dependent samples, where both are
+slow, is that of the support vector machine without upper bounds. A matrix of few features is solved by the machine with
 squared hinge loss. A matrix that is not stored is used on a working set of samples (``working_samples``).
 """
 
@@ -36,9 +37,8 @@ from multikernel.certificate import relative
 from multikernel.machines.base import PIECE, DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.certified import FLOOR
-from multikernel.machines.support.hinge import SquaredHingeMachine
+from multikernel.machines.support.hinge import HingeMachine, SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
-from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 # Fraction of the mean self-value: with a larger ridge pairwise steps are faster for any number of samples. With 1000,
@@ -96,6 +96,10 @@ class MarginMachine(Machine):
             point = self._pairwise(hulls, point, min(20 * len(y), self.max_iter))
         if self._goes_on(point.solution):
             point = self._newton(hulls, point, cold=warm is None)
+        if self.lam == 0.0 and self._goes_on(point.solution):
+            point = self._pairwise(hulls, point, min(point.solution.n_iter + 20 * len(y), self.max_iter))
+        if self.lam == 0.0 and self._goes_on(point.solution):
+            point = self._unbounded(hulls, point)
         if self._goes_on(point.solution):
             point = self._pairwise(hulls, point, self.max_iter)
         return point.solution
@@ -149,11 +153,26 @@ class MarginMachine(Machine):
             return hulls.at(g).solution.converged
 
         hard = ridge <= SINGULAR * scale
-        max_steps = min(MOST_NEWTON_STEPS, self.max_iter - start.solution.n_iter)
+        max_steps = self.max_iter - start.solution.n_iter
         support = None if cold else start.solution.warm > 0
         g, steps = newton(hulls.gram, hulls.y, ridge, scale, support, hard, good, max_steps)
         proposal = hulls.at(g, start.solution.n_iter + steps, start.solution.history)
         if proposal.solution.value >= start.solution.value:
+            return proposal
+        return start
+
+    def _unbounded(self, hulls: _Hulls, start: _HullPoint) -> _HullPoint:
+        """The proposal of the support vector machine without upper bounds, or the start where its gap is smaller.
+
+        Scaled to sum 1 on each class, the solution of min_a a'YKYa / 2 - sum(a), a >= 0, y'a = 0 is that of the hard
+        margin, and its sum is 2 / Q for each class. So a bound C is reached only if Q is at most 2 / C.
+        """
+        zero = max(self.tol * FLOOR * hulls.spread, TINY)
+        machine = HingeMachine(2.0 / zero, tol=self.tol, max_iter=self.max_iter - start.solution.n_iter)
+        solution = machine.solve(hulls.gram, hulls.y, start.solution.warm * (2.0 / max(-start.solution.value, zero)))
+        steps = start.solution.n_iter + solution.n_iter
+        proposal = hulls.at(balanced(solution.warm, hulls.y), steps, start.solution.history)
+        if proposal.solution.gap <= start.solution.gap:  # the values may be equal but for rounding
             return proposal
         return start
 

@@ -33,12 +33,14 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import out_of_time
+from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.tuning import SYSTEM_VALUES
 
 _DIRECT = 4  # systems after which a hard margin should be reached from a near start; else larger ridges are used first
 # The largest ratio of two distances where hulls intersect: .002 to .02 occurred there, .06 and .4 elsewhere.
 _FALLING = 0.03
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # fractions of the mean self-value, the ridges of the first stages
+_STRIDES = (8, 4, 2)  # of the subsets of samples
 
 
 def newton(
@@ -62,22 +64,49 @@ def newton(
     start : boolean array (n,), the support to start from; None for a cold start. A cold start first finds the support
         on every eighth, fourth and second sample, since the cost of a system is the cube of its support, and with
         larger ridges before small ones, since their supports change less
-    hard : whether the ridge replaces 0: if a few systems do not suffice from a start, larger ridges are used first, too
+    hard : whether the ridge replaces 0. Then the hulls of the subsets are compared first: if these intersect, so do
+        those of all samples. If a few systems do not suffice from a start, larger ridges are used first, too
     good : whether a vector is good enough to stop
-    max_systems : how many systems at most
+    max_systems : how many systems at most, of all attempts; each has at most ``MOST_NEWTON_STEPS``
     """
     everyone = np.ones(len(y), dtype=bool)
-    steps = 0
+    subsets = list(_subsets(y))
+    ridges = [*(fraction * scale for fraction in _RIDGES if fraction * scale > 10.0 * ridge), ridge]
+    if start is None:
+        first = everyone
+        rough = [(subset, ridges[0]) for subset in subsets]
+    else:
+        first = start
+        rough = []
+    if not hard:
+        ladder = ridges if start is None else [ridge]
+        stages = [*rough, *((everyone, larger) for larger in ladder)]
+        return _through(stages, gram, y, scale, first, False, good, min(max_systems, MOST_NEWTON_STEPS))
+    attempts = [
+        _Attempt([*rough[:smaller], *((universe, larger) for larger in ridges)], True, MOST_NEWTON_STEPS)
+        for smaller, universe in enumerate([*subsets, everyone])
+    ]
     if start is not None:
-        direct = min(max_systems, _DIRECT) if hard else max_systems
-        g, steps = _through([(everyone, ridge)], gram, y, scale, start, False, good, direct)
-        if not hard or good(g):
-            return g, steps
-    stages = list(_stages(y, ridge, scale, cold=start is None))
-    g, later_steps = _through(
-        stages, gram, y, scale, everyone if start is None else start, hard, good, max_systems - steps
-    )
-    return g, steps + later_steps
+        # the systems of few samples cost less than those of the subsets
+        position = 0 if start.sum() <= len(y) / _STRIDES[0] else len(subsets)
+        attempts.insert(position, _Attempt([(everyone, ridge)], False, _DIRECT))
+    steps = 0
+    for attempt in attempts:
+        most = min(attempt.max_systems, max_systems - steps)
+        g, systems = _through(attempt.stages, gram, y, scale, first, attempt.intersecting, good, most)
+        steps += systems
+        if good(g) or steps == max_systems:
+            break
+    return g, steps
+
+
+@dataclass(frozen=True)
+class _Attempt:
+    """Stages in their order, whether hulls may intersect, and how many systems are solved at most."""
+
+    stages: list[tuple[Array, float]]
+    intersecting: bool
+    max_systems: int
 
 
 def _through(
@@ -86,24 +115,29 @@ def _through(
     y: Array,
     scale: float,
     support: Array,
-    hard: bool,
+    intersecting: bool,
     good: Callable[[Array], bool],
     max_systems: int,
 ) -> tuple[Array, int]:
-    """Newton's steps with the samples and the ridge of each stage, from a support, with at most ``max_systems``."""
+    """Newton's steps with the samples and the ridge of each stage, from a support, with at most ``max_systems``.
+
+    With ``intersecting`` the hulls may intersect. Then every stage finds its support exactly until the distance of the
+    hulls is seen not to vanish; after this, the hulls of a subset are of no use.
+    """
     n = len(y)
     g = balanced(support.astype(float), y)
     steps = 0
     buffer = np.empty(min(n * n, SYSTEM_VALUES))
     half = buffer.view(np.float32)  # single precision suffices to find the support, at half the cost
     point: _Point | None = None
-    exactly = hard  # while the hulls may intersect, every stage finds its support exactly
+    exactly = intersecting
     distance = np.inf
     for stage, (universe, stage_ridge) in enumerate(stages):
         last = stage == len(stages) - 1
         # after eight systems in single precision, rounding may be the reason that the support still changes
         last_rough = steps + 8 if _survives_single_precision(stage_ridge, scale, n) else steps
         precise = False
+        earlier = np.zeros(n, dtype=bool)  # the support before the last one
         while True:
             precise = precise or steps >= last_rough
             check_interrupted()
@@ -125,19 +159,25 @@ def _through(
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
+            repeats = np.array_equal(earlier, support & universe)  # only rounding errors make two supports alternate
+            earlier = before
             most_changed = 0.05 * len(S)
             if exactly and not last:
                 most_changed = 0.0
-            settled = full_step and changed <= most_changed  # the stage ends, and the last one may be optimal
+            settled = full_step and (
+                changed <= most_changed or repeats
+            )  # the stage ends, and the last one may be optimal
             if settled:
                 g = balanced(np.maximum(y * coef, 0.0), y)
             if settled and not last:
-                if hard and good(g):
+                if intersecting and good(g):
                     return g, steps  # if the hulls of some samples intersect, those of all samples do
                 exactly = exactly and (stage_ridge == stages[0][1] or point.distance <= _FALLING * distance)
+                if intersecting and not exactly and not universe.all():
+                    return g, steps
                 distance = point.distance
                 break
-            if settled and precise and (changed == 0 or good(g)):
+            if settled and precise and (changed == 0 or repeats or good(g)):
                 return g, steps
             precise = precise or changed <= 0.003 * len(S)  # the next system is likely the last
     return g, steps
@@ -212,20 +252,14 @@ def balanced(g: Array, y: Array) -> Array:
     return shares
 
 
-def _stages(y: Array, ridge: float, scale: float, cold: bool) -> Iterator[tuple[Array, float]]:
-    """The samples and the ridge of each stage; the last stage has all samples and the ridge itself."""
-    everyone = np.ones(len(y), dtype=bool)
-    larger = [fraction * scale for fraction in _RIDGES if fraction * scale > 10.0 * ridge]
-    if cold:
-        rank = np.zeros(len(y), dtype=int)
-        for members in (y > 0, y < 0):
-            rank[members] = np.arange(members.sum())
-        for step in (8, 4, 2):
-            if len(y) / step > 100:  # a smaller stage is not worth its systems
-                yield rank % step == 0, max([ridge, *larger])
-    for step_ridge in larger:
-        yield everyone, step_ridge
-    yield everyone, ridge
+def _subsets(y: Array) -> Iterator[Array]:
+    """Every eighth, fourth and second sample of each class, where a system of these is much smaller."""
+    rank = np.zeros(len(y), dtype=int)
+    for members in (y > 0, y < 0):
+        rank[members] = np.arange(members.sum())
+    for stride in _STRIDES:
+        if len(y) / stride > 100:  # a smaller stage is not worth its systems
+            yield rank % stride == 0
 
 
 def _on_support(gram: Gram, y: Array, ridge: float, S: Array, buffer: Array) -> tuple[Array, float]:

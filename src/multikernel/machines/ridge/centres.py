@@ -26,7 +26,8 @@ Fenchel's dual of P has at R a value that is smaller than P(A) by
 
     alpha tr (K A - U)' K^{-1} (K A - U),                                                                          (2)
 
-and alpha (K A - U) is the residual of equation (1), up to its sign.
+and alpha (K A - U) is the residual of equation (1), up to its sign. K^{-1} needs a definite matrix, so K is here the
+kernel matrix with the least multiple of the unit matrix added that makes it definite despite rounding (``definite``).
 """
 
 from __future__ import annotations
