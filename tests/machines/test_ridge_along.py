@@ -134,6 +134,7 @@ def test_a_solution_with_a_part_beyond_the_matrix_has_no_gap_in_any_unit(inside:
     assert found.value == pytest.approx(unit**2 * (1.5 * inside**2 + 2.0), rel=1e-12)
     assert found.upper == pytest.approx(found.value, rel=1e-12)
     assert found.gap <= 1e-12
+    np.testing.assert_allclose(found.beyond, 0.5 * beyond, rtol=1e-12)  # what of Y the matrix cannot reach
 
 
 def test_reduced_values_where_the_factorisation_fails() -> None:

@@ -197,9 +197,15 @@ def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: f
     working = WorkingSet.of(bank("random"), np.arange(len(K)), False)
     b, weights = program.coef(at.a), place.offset(len(K)) + at.delta
     Z = K @ b
-    for mu, predictor in ((0.0, None), (0.3, inside(program, place, len(K), rng))):
-        newton = Newton(program, place, at, working.products(weights, b))
+    root = rng.normal(size=(len(K), 2))
+    for mu, predictor, hessian in (
+        (0.0, None, None),
+        (0.3, inside(program, place, len(K), rng), None),
+        (0.3, None, root @ root.T),
+    ):
+        newton = Newton(program, place, at, working.products(weights, b), hessian)
         assert newton.bordered.all() or cost == 1.0 or not place.lets_vanish(len(K))
+        curvature = 0.0 if hessian is None else hessian @ newton.step(mu, predictor).delta
         step = newton.step(mu, predictor)
         db = program.coef(step.a)
         change = (ref.combine(K, weights) @ db + step.delta @ Z + step.intercept)[program.sample]
@@ -215,6 +221,7 @@ def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: f
             "a": slope - program.ridge * step.a - program.sign * change + step.below - step.above,
             "sum": program.sign @ (at.a + step.a) - program.total if program.intercept else 0.0,
             "delta": lean
+            + curvature
             - Z @ db
             + (r2 / program.scale + at.multiplier * c2) * step.delta
             + c1 * step.multiplier

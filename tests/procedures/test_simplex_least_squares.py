@@ -158,3 +158,12 @@ def test_the_direction_of_dependent_columns_leads_nowhere(rng):
     Z[:, 2] = Z[:, :2] @ [-29.0, 30.0]
     direction = _Face(np.arange(3), np.full(3, 1.0 / 3.0), Z, Z.T @ Z)._direction()
     np.testing.assert_allclose(direction, [-29.0, 30.0, -1.0], rtol=1e-10)
+
+
+def test_a_column_enters_the_face_without_weight(rng):
+    Z = rng.normal(size=(4, 3))
+    face = _Face(np.arange(2), np.array([0.25, 0.75]), Z[:, :2], Z[:, :2].T @ Z[:, :2])
+    grown = face.grown(2, Z[:, 2])
+    np.testing.assert_allclose(grown.Q, Z.T @ Z)
+    assert grown.squared_norm == pytest.approx(face.squared_norm, rel=1e-12)
+    assert grown.S.tolist() == [0, 1, 2]

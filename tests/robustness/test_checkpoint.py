@@ -320,8 +320,8 @@ class Step(TransformerMixin, BaseEstimator):
 """
 
 
-def of_script(gamma: float, offset: int = 1, ahead: str = "") -> dict[str, Any]:
-    names: dict[str, Any] = {"GAMMA": gamma, "OFFSET": offset, "__name__": "a_script"}
+def of_script(gamma: float, offset: int = 1, ahead: str = "", module: str = "a_script") -> dict[str, Any]:
+    names: dict[str, Any] = {"GAMMA": gamma, "OFFSET": offset, "__name__": module}
     exec(compile(ahead + SCRIPT, "script.py", "exec"), names)
     return names
 
@@ -338,8 +338,9 @@ def test_a_function_is_another_one_where_what_it_reads_is_another() -> None:
     assert len(set(same(np.exp, np.sin, len, numba.njit(script["first"]), numba.njit(edited["first"])))) == 5
 
 
-def test_an_object_is_another_one_where_a_method_or_a_variable_of_its_class_is_another() -> None:
-    script, again, edited = of_script(0.1), of_script(0.1), of_script(10.0)
+@pytest.mark.parametrize("module", ["a_script", "__main__"])
+def test_an_object_is_another_one_where_a_method_or_a_variable_of_its_class_is_another(module: str) -> None:
+    script, again, edited = (of_script(gamma, module=module) for gamma in (0.1, 0.1, 10.0))
     assert digest(script["kept"]) == digest(again["kept"]) != digest(edited["kept"])
     for name in ("ByHelper", "ByVariable", "Profile", "Step"):
         assert digest(script[name]()) == digest(again[name]()) != digest(edited[name]())

@@ -40,7 +40,6 @@ _DIRECT = 4  # systems after which a hard margin should be reached from a near s
 # The largest ratio of two distances where hulls intersect: .002 to .02 occurred there, .06 and .4 elsewhere.
 _FALLING = 0.03
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # fractions of the mean self-value, the ridges of the first stages
-_STRIDES = (8, 4, 2)  # of the subsets of samples
 
 
 def newton(
@@ -80,15 +79,15 @@ def newton(
         rough = []
     if not hard:
         ladder = ridges if start is None else [ridge]
-        stages = [*rough, *((everyone, larger) for larger in ladder)]
+        stages = [*rough, *((everyone, stage_ridge) for stage_ridge in ladder)]
         return _through(stages, gram, y, scale, first, False, good, min(max_systems, MOST_NEWTON_STEPS))
     attempts = [
-        _Attempt([*rough[:smaller], *((universe, larger) for larger in ridges)], True, MOST_NEWTON_STEPS)
+        _Attempt([*rough[:smaller], *((universe, stage_ridge) for stage_ridge in ridges)], True, MOST_NEWTON_STEPS)
         for smaller, universe in enumerate([*subsets, everyone])
     ]
     if start is not None:
         # the systems of few samples cost less than those of the subsets
-        position = 0 if start.sum() <= len(y) / _STRIDES[0] else len(subsets)
+        position = 0 if subsets and start.sum() <= subsets[0].sum() else len(subsets)
         attempts.insert(position, _Attempt([(everyone, ridge)], False, _DIRECT))
     steps = 0
     for attempt in attempts:
@@ -257,7 +256,7 @@ def _subsets(y: Array) -> Iterator[Array]:
     rank = np.zeros(len(y), dtype=int)
     for members in (y > 0, y < 0):
         rank[members] = np.arange(members.sum())
-    for stride in _STRIDES:
+    for stride in (8, 4, 2):
         if len(y) / stride > 100:  # a smaller stage is not worth its systems
             yield rank % stride == 0
 
