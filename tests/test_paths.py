@@ -249,7 +249,13 @@ def test_outliers_have_no_score(diabetes):
     X, _ = diabetes
     found = path(mk.OneClassMKL(FEW), X[:100], None, "nu", [0.1, 0.5])
     assert found.train_score is None
-    np.testing.assert_array_equal(found.predict(X), [model.predict(X) for model in found.models])
+    values = np.array([model.decision_function(X) for model in found.models])
+    np.testing.assert_allclose(found.decision_function(X), values, atol=1e-12)
+    clear = np.abs(values) > 1e-12  # those of support vectors on the boundary are zero but for rounding
+    assert clear.mean() > 0.9
+    np.testing.assert_array_equal(
+        found.predict(X)[clear], np.array([model.predict(X) for model in found.models])[clear]
+    )
     with pytest.raises(ValueError, match="OneClassMKL has no score"):
         found.plot("error")
 

@@ -43,7 +43,12 @@ def loss(error, v, alpha):
     s, w = (np.ones(len(part.Y)) if part.weight is None else part.weight for part in (error.train, error.held_out))
     mean = np.average(error.train.Y, axis=0, weights=s) if error.fit_intercept else 0.0
     C, Z = K(error.train.X), K(error.landmarks)
-    A = np.linalg.solve((C.T * s) @ C + alpha * Z, (C.T * s) @ (error.train.Y - mean))
+    values, vectors = np.linalg.eigh(Z)
+    half = np.sqrt(alpha * np.maximum(values, 0.0))[:, None] * vectors.T
+    # the columns themselves, as normal equations of smooth kernels lose all digits
+    columns = np.vstack([np.sqrt(s)[:, None] * C, half])
+    targets = np.vstack([np.sqrt(s)[:, None] * (error.train.Y - mean), np.zeros((len(Z), error.train.Y.shape[1]))])
+    A = np.linalg.lstsq(columns, targets)[0]
     left = K(error.held_out.X) @ A - (error.held_out.Y - mean)
     prior = error.penalty / w.sum() * error.form.prior(v)[0]
     return np.log((w[:, None] * left**2).sum() / w.sum()) + prior
