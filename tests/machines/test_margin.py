@@ -187,6 +187,14 @@ def test_where_hulls_meet_larger_ridges_find_it_and_the_classes_are_told_apart(m
     assert steps[0] < steps[2]  # what the tolerance allows is used
 
 
+def test_a_constant_in_the_kernel_does_not_matter_to_the_gap_of_a_hard_margin() -> None:
+    """A gap is relative to the squared distances of samples, which a constant leaves as they are."""
+    K, y = small()
+    gaps = [MarginMachine(0.0, max_iter=5).solve(DenseGram(K + constant), y).gap for constant in (0.0, 1e7)]
+    assert gaps[0] > 1e-3
+    assert gaps[1] == pytest.approx(gaps[0], rel=1e-3)
+
+
 @pytest.mark.parametrize("warm", [False, True])
 def test_a_hard_margin_of_a_nearly_constant_kernel_is_found_in_few_steps(warm: bool) -> None:
     """Newton's steps and pairwise steps alone were not there after thousands of steps for each sample."""
