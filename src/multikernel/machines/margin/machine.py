@@ -153,9 +153,11 @@ class MarginMachine(Machine):
             return hulls.at(g).solution.converged
 
         hard = ridge <= SINGULAR * scale
+        spread = hulls.spread or scale
         max_steps = self.max_iter - start.solution.n_iter
-        support = None if cold else start.solution.warm > 0
-        g, steps = newton(hulls.gram, hulls.y, ridge, scale, support, hard, good, max_steps)
+        far = hard and start.solution.gap >= 1.0  # the solution of a larger ridge, which proves nothing about this one
+        support = None if cold or far else start.solution.warm > 0
+        g, steps = newton(hulls.gram, hulls.y, ridge, scale, spread, support, hard, good, max_steps)
         proposal = hulls.at(g, start.solution.n_iter + steps, start.solution.history)
         if proposal.solution.value >= start.solution.value:
             return proposal

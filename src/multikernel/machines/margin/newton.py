@@ -36,10 +36,10 @@ from multikernel.machines.base import out_of_time
 from multikernel.numerics.line_search import MOST_NEWTON_STEPS
 from multikernel.tuning import SYSTEM_VALUES
 
-_DIRECT = 4  # systems after which a hard margin should be reached from a near start; else larger ridges are used first
+_DIRECT = 4  # systems after which a hard margin should be reached from a near start; else the start is cold
 # The largest ratio of two distances where hulls intersect: .002 to .02 occurred there, .06 and .4 elsewhere.
 _FALLING = 0.03
-_RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # fractions of the mean self-value, the ridges of the first stages
+_RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # fractions of the spread, the ridges of the first stages
 
 
 def newton(
@@ -47,6 +47,7 @@ def newton(
     y: Array,
     ridge: float,
     scale: float,
+    spread: float,
     start: Array | None,
     hard: bool,
     good: Callable[[Array], bool],
@@ -60,39 +61,39 @@ def newton(
     y : array (n,) of -1 and +1
     ridge : float > 0
     scale : the mean self-value
+    spread : the same of the samples less their centre, which the first ridges are fractions of
     start : boolean array (n,), the support to start from; None for a cold start. A cold start first finds the support
         on every eighth, fourth and second sample, since the cost of a system is the cube of its support, and with
         larger ridges before small ones, since their supports change less
-    hard : whether the ridge replaces 0. Then the hulls of the subsets are compared first: if these intersect, so do
-        those of all samples. If a few systems do not suffice from a start, larger ridges are used first, too
+    hard : whether the ridge replaces 0. If a few systems do not suffice from a start, the start is cold, and hulls of
+        the subsets are compared first: if these intersect, so do those of all samples
     good : whether a vector is good enough to stop
     max_systems : how many systems at most, of all attempts; each has at most ``MOST_NEWTON_STEPS``
     """
     everyone = np.ones(len(y), dtype=bool)
     subsets = list(_subsets(y))
-    ridges = [*(fraction * scale for fraction in _RIDGES if fraction * scale > 10.0 * ridge), ridge]
-    if start is None:
-        first = everyone
-        rough = [(subset, ridges[0]) for subset in subsets]
-    else:
-        first = start
-        rough = []
+    ridges = [*(fraction * spread for fraction in _RIDGES if fraction * spread > 10.0 * ridge), ridge]
+    rough = [(subset, ridges[0]) for subset in subsets]
+    direct = [(everyone, ridge)]
     if not hard:
-        ladder = ridges if start is None else [ridge]
-        stages = [*rough, *((everyone, stage_ridge) for stage_ridge in ladder)]
-        return _through(stages, gram, y, scale, first, False, good, min(max_systems, MOST_NEWTON_STEPS))
+        if start is None:
+            stages = [*rough, *((everyone, stage_ridge) for stage_ridge in ridges)]
+        else:
+            stages = direct
+        support = everyone if start is None else start
+        return _through(stages, gram, y, scale, support, False, good, min(max_systems, MOST_NEWTON_STEPS))
     attempts = [
-        _Attempt([*rough[:smaller], *((universe, stage_ridge) for stage_ridge in ridges)], True, MOST_NEWTON_STEPS)
+        _Attempt([*rough[:smaller], *((universe, stage_ridge) for stage_ridge in ridges)], everyone, True)
         for smaller, universe in enumerate([*subsets, everyone])
     ]
     if start is not None:
         # the systems of few samples cost less than those of the subsets
         position = 0 if subsets and start.sum() <= subsets[0].sum() else len(subsets)
-        attempts.insert(position, _Attempt([(everyone, ridge)], False, _DIRECT))
+        attempts.insert(position, _Attempt(direct, start, False))
     steps = 0
     for attempt in attempts:
-        most = min(attempt.max_systems, max_systems - steps)
-        g, systems = _through(attempt.stages, gram, y, scale, first, attempt.intersecting, good, most)
+        most = min(MOST_NEWTON_STEPS if attempt.intersecting else _DIRECT, max_systems - steps)
+        g, systems = _through(attempt.stages, gram, y, scale, attempt.support, attempt.intersecting, good, most)
         steps += systems
         if good(g) or steps == max_systems:
             break
@@ -101,11 +102,11 @@ def newton(
 
 @dataclass(frozen=True)
 class _Attempt:
-    """Stages in their order, whether hulls may intersect, and how many systems are solved at most."""
+    """Stages in their order, the support of the first one, and whether hulls may intersect."""
 
     stages: list[tuple[Array, float]]
+    support: Array
     intersecting: bool
-    max_systems: int
 
 
 def _through(
