@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -56,5 +57,8 @@ def test_the_same_code_gives_the_same_numbers_and_a_changed_line_is_found(small_
     text = again.summary(checks)
     assert re.match(r"3 cells of at most \d+ seconds, drawn at random", text)
     assert re.search(r"2 gave .* in all digits, and 0 others to a relative 1e-06\. .* 1 others: values of nkrr/", text)
+    times = [replace(check, difference=None, number="") for check in checks]
+    assert "0 gave the kept numbers in all digits" in again.summary(times)
+    assert "The results of 3 are times, which were not compared." in again.summary(times)
     assert again.summary([]) == ""
     assert again.read(tmp_path) == []

@@ -56,10 +56,14 @@ def test_variants_that_look_at_the_published_numbers_are_named() -> None:
         assert each.fitted <= set(each.variants)
     assert {name for each in EXPERIMENTS for name in each.fitted} == {
         "20 values",
+        "C = 100",
         "C = 2",
         "C = 4",
+        "Sonar's samples",
         "Sonar's samples, fitted",
+        "lambda = 1",
         "lambda = 1, training half",
+        "signed, C per sample",
         "tied lambda",
     }
 

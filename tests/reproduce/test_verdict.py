@@ -9,7 +9,7 @@ import pytest
 
 from multikernel.reproduce.catalogue import _verdict_by
 from multikernel.reproduce.experiment import Experiment
-from multikernel.reproduce.pages.tables import Counts, headline, table_line, variant_counts
+from multikernel.reproduce.pages.tables import Counts, headline, printed, table_line, variant_counts
 from multikernel.reproduce.published import Kind, PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.verdict import (
@@ -80,6 +80,54 @@ def test_a_deviation_that_is_not_published_is_taken_to_be_ours() -> None:
 def test_bounds_and_orders_of_magnitude(value: str, inside: tuple[float, ...], outside: tuple[float, ...]) -> None:
     for number, mark in [(n, Mark.WITHIN) for n in inside] + [(n, Mark.OTHER) for n in outside]:
         assert mark_of(row(value, None), Measured(number), "neither") is mark
+
+
+def test_folds_of_the_same_samples_have_no_standard_error() -> None:
+    """Their deviation is that between folds, which both means have."""
+    measured = Measured(0.60, 0.2, 10)
+    assert mark_of(row(repetitions=10), measured, "lower") is Mark.WITHIN
+    assert agreement(row(repetitions=10), measured, same_samples=True).errors is None
+    assert mark_of(row(repetitions=10), measured, "lower", same_samples=True) is Mark.BETTER
+    assert mark_of(row(repetitions=10), Measured(0.68, 0.2, 10), "lower", same_samples=True) is Mark.WITHIN
+    assert mark_of(row(deviation=None), Measured(0.704, 0.2, 10), "lower", same_samples=True) is Mark.WITHIN
+
+
+def test_a_margin_of_more_than_half_the_number_decides_nothing() -> None:
+    published = row("8", None, 1)
+    assert mark_of(published, Measured(15.8, 10.0, 20), "neither") is Mark.NOT_COMPARABLE
+    assert mark_of(published, Measured(30.0, 10.0, 20), "neither") is Mark.OTHER
+    assert mark_of(published, Measured(8.3, 10.0, 20), "neither") is Mark.WITHIN
+    verdict = _verdict_by(published, experiment(), Query({}, ("error",)), results(stated=8.0))
+    assert verdict.mark is Mark.WITHIN
+    cells = Results(tuple(({"seed": seed}, {"error": error}) for seed, error in enumerate((5.0, 30.0, 9.0, 16.0))))
+    verdict = _verdict_by(published, experiment(), Query({}, ("error",)), cells)
+    assert verdict.mark is Mark.NOT_COMPARABLE
+    assert "more than half of the published number" in verdict.cause
+
+
+def test_a_deviation_of_squares_is_halved_by_the_number() -> None:
+    """The deviation of x^2 is 2 x times that of x: 0.1 at 0.5 is 0.1."""
+    published = row("0.50", 0.1)
+    assert Query({}, of_squares=True).compared(published).deviation == pytest.approx(0.1)
+    assert Query({}, of_squares=True).compared(row("2.00", 0.1)).deviation == pytest.approx(0.025)
+    assert Query({}).compared(published) is published
+    assert _verdict_by(row("2.00", 0.1), experiment(), Query({}, ("error",)), results(stated=2.09)).mark is Mark.WITHIN
+    query = Query({}, ("error",), of_squares=True)
+    assert _verdict_by(row("2.00", 0.1), experiment(), query, results(stated=2.09)).mark is Mark.OTHER
+
+
+def test_a_cause_that_names_a_variant_is_given_only_where_it_agrees() -> None:
+    query = Query({}, ("error",), "lower", cause="unknown to us", causes={"nearest": "fitted", "raw": "raw features"})
+    assert _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.71)).cause == "raw features"
+    assert _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.71, nearest=0.7)).cause == "fitted"
+    assert _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.8)).cause == "unknown to us"
+    assert _verdict_by(row(), experiment(), query, results(stated=0.7, raw=0.71)).cause == ""
+
+
+def test_the_deviation_is_shown_also_where_the_mean_is_the_published_one() -> None:
+    assert printed(Measured(0.70, 0.043, 30), "0.70") == "0.700 (0.043)"
+    assert printed(Measured(0.70), "0.7") == "0.7"
+    assert printed(Measured(0.0034, 0.0), "~0.005") == "0.0034"
 
 
 def test_a_range_holds_both_ends() -> None:
@@ -199,6 +247,12 @@ def test_counts_of_hand_made_rows() -> None:
     assert (counts.judged, counts.total) == (9, 11)
     assert (counts.stated_share, counts.variant_share) == ("22 %", "44 %")
     text = headline(verdicts)
+    assert (
+        headline(verdicts, quick=True)
+        == f"This is a quick run: its verdicts are those of a few cells of each experiment. {text}"
+    )
+    assert "1 lie within two standard errors of the difference, 2 of the 9 with a published" in text
+    assert "deviation lie within this deviation, and 1 within both" in text
     assert "Of 9 published results, 2 (22 %)" in text
     assert "2 better, 1 worse, 1 neither; for 2 of these" in text
     assert "quotes" not in text

@@ -31,7 +31,7 @@ NAME = "again.jsonl"
 _UNEQUAL = {"seconds", "certificate", "inner gap"}  # times, and gaps, of which only the limit is reproducible
 _CLOSE = 1e-6
 _ROUNDING = 1e-9  # numbers below are compared relative to this: a weight of zero may be computed as 1e-17
-_TIMES = {"dpp/times", "nkrr/steps"}  # experiments whose results are times
+_TIMES = {"dpp/times"}  # experiments whose results are times
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ class Check:
     before, now : float, processor seconds of the stored and of the new measurement
     package : str, the version of the new measurement
     megabytes : float, the peak memory of its process, which measures cells of this experiment only
-    difference : float, the largest relative difference of two numbers, infinite where results differ in structure
+    difference : float or None, the largest relative difference of two numbers, infinite where results differ in
+        structure; None where the results are times
     number : str, the name of the number that differs most
     """
 
@@ -56,7 +57,7 @@ class Check:
     now: float
     package: str
     megabytes: float
-    difference: float
+    difference: float | None
     number: str = ""
 
 
@@ -152,7 +153,7 @@ def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Ex
                     now=round(outcome.seconds, 3),
                     package=packages[key],
                     megabytes=outcome.megabytes,
-                    difference=0.0 if key in _TIMES else difference,
+                    difference=None if key in _TIMES else difference,
                     number=number,
                 )
 
@@ -164,9 +165,13 @@ def summary(checks: Sequence[Check]) -> str:
         return ""
     seconds_before = sum(check.before for check in drawn)
     seconds_now = sum(check.now for check in drawn)
-    same_count = sum(check.difference == 0.0 for check in drawn)
-    close_count = sum(0.0 < check.difference <= _CLOSE for check in drawn)
-    different = sorted((check for check in drawn if check.difference > _CLOSE), key=lambda check: -check.difference)
+    differences_of_drawn = [check.difference for check in drawn if check.difference is not None]
+    same_count = sum(difference == 0.0 for difference in differences_of_drawn)
+    close_count = sum(0.0 < difference <= _CLOSE for difference in differences_of_drawn)
+    different = sorted(
+        (check for check in drawn if (check.difference or 0.0) > _CLOSE), key=lambda check: -(check.difference or 0.0)
+    )
+    times_count = len(drawn) - len(differences_of_drawn)
     versions = ", ".join(dict.fromkeys(check.package for check in drawn))
     longest = max(check.before for check in drawn)
     differences = "; ".join(
@@ -176,6 +181,7 @@ def summary(checks: Sequence[Check]) -> str:
         f"{len(drawn)} cells of at most {longest:.0f} seconds, drawn at random, were measured again by version "
         f"{versions}: {same_count} gave the kept numbers in all digits, and {close_count} others to a relative "
         f"{_CLOSE:g}. "
+        + (f"The results of {times_count} are times, which were not compared. " if times_count else "")
         + (f"The largest relative differences of the {len(different)} others: {differences}. " if different else "")
         + f"They took {seconds_now:.0f} processor seconds, where the kept measurements took {seconds_before:.0f}."
     )
@@ -197,7 +203,8 @@ def main() -> None:
     for result in check(cells_to_check(ledger, source, arguments.count, arguments.limit, arguments.seed), source):
         checks.append(result)
         times = f"{result.before} s, now {result.now} s"
-        print(f"{result.experiment} {times}, apart by {result.difference:.2g} {result.number}", flush=True)
+        apart = "" if result.difference is None else f", apart by {result.difference:.2g} {result.number}"
+        print(f"{result.experiment} {times}{apart}", flush=True)
     text = "".join(json.dumps(asdict(result)) + "\n" for result in checks)
     write_whole(arguments.directory / NAME, text.encode())
 

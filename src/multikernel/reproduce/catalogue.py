@@ -35,6 +35,10 @@ EXPERIMENTS: tuple[Experiment, ...] = (
     *smkl.EXPERIMENTS,
     facts.SMKL,
 )
+_INDECISIVE = (
+    "Two standard errors of the difference are more than half of the published number, so that hardly any number "
+    "would differ."
+)
 _BY_KEY = {item.key: item for item in EXPERIMENTS}
 
 
@@ -76,9 +80,11 @@ def bindings(row: PublishedNumber) -> Iterator[tuple[Experiment, Binding]]:
 
 def verdict_on(row: PublishedNumber, results: Mapping[str, Results]) -> Verdict:
     """The verdict on one published number; ``results`` by the key of the experiment."""
-    for experiment, binding in bindings(row):
-        return _verdict_by(row, experiment, binding, results.get(experiment.key, Results(())))
-    raise LookupError(f"no experiment says anything of {row}")
+    bound = next(bindings(row), None)
+    if bound is None:
+        raise LookupError(f"no experiment says anything of {row}")
+    experiment, binding = bound
+    return _verdict_by(row, experiment, binding, results.get(experiment.key, Results(())))
 
 
 def _verdict_by(row: PublishedNumber, experiment: Experiment, binding: Binding, results: Results) -> Verdict:
@@ -88,18 +94,23 @@ def _verdict_by(row: PublishedNumber, experiment: Experiment, binding: Binding, 
         measured = Measured(binding.value)
         return Verdict(row, mark_of(row, measured, "neither"), {STATED: measured}, cause=binding.cause)
     measured_by = _by_variant(binding, experiment, results)
-    agreements = {name: agreement(row, measured) for name, measured in measured_by.items()}
+    compared = binding.compared(row)
+    same_samples = binding.same_samples
+    agreements = {name: agreement(compared, measured, same_samples) for name, measured in measured_by.items()}
     if STATED not in measured_by:
         return Verdict(row, Mark.NOT_RUN, measured_by, agreements)
     if binding.instead:
         return Verdict(row, Mark.NOT_COMPARABLE, measured_by, cause=binding.instead)
-    mark = mark_of(row, measured_by[STATED], binding.better)
+    mark = mark_of(compared, measured_by[STATED], binding.better, same_samples)
+    if mark is Mark.NOT_COMPARABLE:
+        return Verdict(row, mark, measured_by, cause=_INDECISIVE)
     agreeing = tuple(name for name, value in agreements.items() if name != STATED and value.within)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
     if mark in DIFFERING:
-        cause, remark = (binding.cause, binding.remark)
+        cause = next((sentence for name, sentence in binding.causes.items() if name in agreeing), binding.cause)
+        remark = binding.remark
     else:
-        cause, remark = ("", "")
+        cause = remark = ""
     return Verdict(row, mark, measured_by, agreements, cause, remark, agreeing, fitted, binding.quoted)
 
 

@@ -82,7 +82,7 @@ def reproduce(
     facts = {"extent": str(extent)}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    first_page = write_pages(out, experiments, results, whole_results, costs, facts, again.summary(checks))
+    first_page = write_pages(out, experiments, results, whole_results, costs, facts, again.summary(checks), quick)
     if failed is not None:
         raise failed
     return first_page

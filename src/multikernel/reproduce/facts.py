@@ -14,6 +14,7 @@ from multikernel.reproduce.dpp.protocol import DRAWN, NAMES, OVO_C, OVO_LAM
 from multikernel.reproduce.experiment import Cell, Experiment
 from multikernel.reproduce.nkrr import table1
 from multikernel.reproduce.published import PublishedNumber
+from multikernel.reproduce.report import printed
 from multikernel.reproduce.report.methods import LAMBDAS, RADII
 from multikernel.reproduce.rls2.benchmark import SETS, features
 from multikernel.reproduce.rls2.conjugate import DELTA
@@ -92,7 +93,7 @@ def facts(
         cells=lambda quick: [Cell.of(data=name) for name in dict.fromkeys(data.values())],
         measure=measure,
         bind=bind,
-        tables=tuple(int(table[-1]) for table in size_tables if table.startswith("Table")),
+        tables=tuple(int(table.removeprefix("Table ")) for table in size_tables if table.startswith("Table")),
         seconds=0.03,
     )
 
@@ -176,9 +177,11 @@ RLS2 = facts(
 
 
 def _report_others(row: PublishedNumber) -> Binding | None:
+    if row.method == "IIA-type":
+        return NotComparable("The algorithm of this constant is not run: its problem is solved by another one.")
     constants: dict[str, float | str] = {
-        "eta": _RULE.step if row.method == "PGD-type" else 0.5,
-        "eta reduction factor": _RULE.factor,
+        "eta": printed.ETA,
+        "eta reduction factor": printed.SHRINK,
         "Lambda (printed Gamma) grid": ",".join(f"{radius:g}" for radius in RADII),
         "lambda range": f"1e-4..{LAMBDAS[0]:g}",
     }

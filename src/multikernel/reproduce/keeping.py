@@ -18,7 +18,10 @@ from multikernel.reproduce.results import Line
 
 
 def lines_to_keep(lines: Iterable[Line]) -> list[Line]:
-    """The lines, where those of the ten digits are reduced, or left out for runs without all pairs of digits."""
+    """The lines, where those of the ten digits are reduced; the last line of each pair of digits counts.
+
+    Runs of the ten digits without all pairs are left out.
+    """
     kept_lines = []
     runs: dict[tuple[str, ...], dict[tuple[int, int], Line]] = {}
     for line in lines:
@@ -26,7 +29,7 @@ def lines_to_keep(lines: Iterable[Line]) -> list[Line]:
             kept_lines.append(line)
             continue
         fields = line["fields"]
-        run = (line["package"], *(str(fields[name]) for name in ("images", "variant", "train")))
+        run = tuple(str(fields[name]) for name in ("images", "variant", "train"))
         runs.setdefault(run, {})[fields["a"], fields["b"]] = line
     for pairs in runs.values():
         if len(pairs) == len(digits.PAIRS):

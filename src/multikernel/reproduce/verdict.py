@@ -6,15 +6,18 @@ A measured mean y of m repetitions with deviation t agrees with a published mean
     |y - x| <= 2 sqrt(s^2 / n + t^2 / m)            within two standard errors of the difference,
 
 both up to the rounding of the printed number. The first asks whether one repetition could have given the other mean,
-the second whether the two means differ by more than chance; both are shown. All other results differ: they are better
-or worse, or neither, where it is not defined whether higher or lower numbers are better.
+the second whether the two means differ by more than chance; both are shown. The second does not apply where the
+repetitions are folds of samples that the paper has, too: their deviation is that between folds, which is in both means.
+All other results differ: they are better or worse, or neither, where it is not defined whether higher or lower numbers
+are better. Where two standard errors are more than half of the published number, nothing can differ, and there is no
+verdict.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
@@ -89,6 +92,9 @@ class Query:
     remark : on a difference whose cause is unknown
     instead : why the measured number is not the one of the paper, so that they are not compared; empty if it is
     quoted : whether the paper quotes the number from others
+    same_samples : whether the repetitions are folds of the samples that the paper has, too
+    of_squares : whether the published standard deviation is that of the square of the number
+    causes : the cause where a variant agrees, by its name; the first one that agrees is reported instead of ``cause``
     """
 
     where: Mapping[str, Any]
@@ -101,6 +107,15 @@ class Query:
     remark: str = ""
     instead: str = ""
     quoted: bool = False
+    same_samples: bool = False
+    of_squares: bool = False
+    causes: Mapping[str, str] = field(default_factory=dict)
+
+    def compared(self, row: PublishedNumber) -> PublishedNumber:
+        """The published number with the deviation of the number itself: to first order, that of x^2 is 2 x times it."""
+        if not self.of_squares or row.deviation is None:
+            return row
+        return replace(row, deviation=row.deviation / (2.0 * float(row.value)))
 
     def measured(self, measurements: Sequence[Measurement]) -> Measured | None:
         """The measured number, from the measurements of the cells; None where there are none."""
@@ -153,17 +168,19 @@ class Agreement:
     Parameters
     ----------
     deviation : bool or None, whether at most one published deviation; None where none is published
-    errors : bool, whether at most two standard errors of the difference
+    errors : bool or None, whether at most two standard errors of the difference; None where these do not apply
     margin : float, these two standard errors
+    decisive : bool, whether two standard errors are at most half of the published number
     """
 
     deviation: bool | None
-    errors: bool
+    errors: bool | None
     margin: float = 0.0
+    decisive: bool = True
 
     @property
     def within(self) -> bool:
-        return bool(self.deviation) or self.errors
+        return bool(self.deviation) or (bool(self.errors) and self.decisive)
 
 
 @dataclass(frozen=True)
@@ -210,19 +227,33 @@ def standard_error(row: PublishedNumber, measured: Measured) -> float:
     return math.hypot(published / math.sqrt(row.repetitions), measured.deviation / math.sqrt(measured.count))
 
 
-def agreement(row: PublishedNumber, measured: Measured) -> Agreement:
-    """Both measures of agreement; half a unit of the last printed digit is always allowed, for the rounding."""
+def agreement(row: PublishedNumber, measured: Measured, same_samples: bool = False) -> Agreement:
+    """Both measures of agreement; half a unit of the last printed digit is always allowed, for the rounding.
+
+    With ``same_samples`` only this rounding counts as an agreement beside the published deviation.
+    """
     margin = 2.0 * standard_error(row, measured)
+    rounds_to_it = _side_of(row, measured, 0.0) == 0
     by_deviation = None
     if row.deviation is not None:
         by_deviation = _side_of(row, measured, row.deviation) == 0
-    return Agreement(by_deviation, _side_of(row, measured, margin) == 0, margin)
+    if same_samples:
+        return Agreement(by_deviation, rounds_to_it or None, margin)
+    limits = row.limits
+    decisive = rounds_to_it or limits is None or margin <= 0.25 * abs(limits[0] + limits[1])
+    return Agreement(by_deviation, _side_of(row, measured, margin) == 0, margin, decisive)
 
 
-def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> Mark:
-    """The verdict: within, by one of the two measures of agreement; otherwise better, worse or just different."""
-    if agreement(row, measured).within:
+def mark_of(row: PublishedNumber, measured: Measured, better: Better, same_samples: bool = False) -> Mark:
+    """The verdict: within, by one of the two measures of agreement; otherwise better, worse or just different.
+
+    Not comparable where only a measure agrees with which nothing can differ.
+    """
+    agreed = agreement(row, measured, same_samples)
+    if agreed.within:
         return Mark.WITHIN
+    if agreed.errors:
+        return Mark.NOT_COMPARABLE
     side = _side_of(row, measured, 0.0)
     if better == "neither":
         return Mark.OTHER

@@ -117,7 +117,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
     fields = {"data": NAMES[row.data], "method": row.method}
-    return Query(fields, ("auc",), "higher", cause=_cause(row))
+    return Query(fields, ("auc",), "higher", cause=_cause(row), same_samples=True)
 
 
 def _cause(row: PublishedNumber) -> str:
@@ -156,6 +156,7 @@ EXPERIMENT = Experiment(
             "shows how long it was."
         ),
     },
+    fitted=frozenset({PER_SAMPLE}),
     tol=1e-3,
     seconds=5.0,
 )

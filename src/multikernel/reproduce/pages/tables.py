@@ -33,7 +33,8 @@ class Counts:
     fitted : results that agree only in a variant that was
     better, worse, other : results that agree in no variant, by how they differ as stated
     unexplained : of these three, results without a known cause
-    not_comparable, not_run : results without a measured number
+    not_comparable : results without a verdict: not measured, or measured on something else, or too variable
+    not_run : results without a measured number as stated
     """
 
     within: int
@@ -64,7 +65,7 @@ class Counts:
         return cls(
             within=len(within),
             by_deviation=sum(bool(v.agreement[STATED].deviation) for v in within),
-            by_errors=sum(v.agreement[STATED].errors for v in within),
+            by_errors=sum(bool(v.agreement[STATED].errors) for v in within),
             with_deviation=sum(v.row.deviation is not None for v in (*within, *differing)),
             variant=len(differing) - len(in_no_variant) - fitted,
             fitted=fitted,
@@ -154,7 +155,7 @@ def number(value: float | str, like: str = "") -> str:
         return value or "left out"
     if not np.isfinite(value):
         return "not finite"
-    if like.replace(".", "").replace("-", "").isdigit():
+    if like.strip("<>~").replace(".", "").replace("-", "").isdigit():
         digits = len(like.partition(".")[2]) + 1
     else:
         digits = 2
@@ -167,7 +168,7 @@ def printed(measured: Measured, like: str) -> str:
     """A measured number with its deviation, or its ends."""
     if measured.low is not None and measured.high is not None:
         return f"{number(measured.low, '0.0')} to {number(measured.high, '0.0')}"
-    if not isinstance(measured.value, str) and number(measured.value, like).rstrip("0").rstrip(".") == like:
+    if measured.deviation == 0.0 and number(measured.value, like).rstrip("0").rstrip(".") == like:
         return like
     if not isinstance(measured.value, str) and float(measured.value).is_integer() and not measured.deviation:
         return f"{measured.value:.0f}"
@@ -296,27 +297,28 @@ def variant_counts(verdicts: Sequence[Verdict], names: Sequence[str]) -> list[Va
                 name,
                 len(agreements),
                 sum(bool(a.deviation) for a in agreements),
-                sum(a.errors for a in agreements),
+                sum(bool(a.errors) for a in agreements),
                 sum(a.within for a in agreements),
             )
         )
     return [count for count in counts if count.judged]
 
 
-def headline(verdicts: Sequence[Verdict]) -> str:
-    """The state of the reproduction in a few sentences."""
+def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
+    """The state of the reproduction in a few sentences, or of a quick run, whose numbers are of too few cells."""
     counts = Counts.of(verdicts)
     differing = counts.better + counts.worse + counts.other
     tries = max((len(v.measured) - 1 for v in verdicts if v.row.kind is Kind.RESULT and v.agreeing), default=0)
-    text = (
+    text = "This is a quick run: its verdicts are those of a few cells of each experiment. " if quick else ""
+    text += (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
-        f"state the experiments: {counts.by_errors} within two standard errors of the difference, and "
-        f"{counts.by_deviation} of the {counts.with_deviation} that have a published standard deviation within one of "
-        "these. "
+        f"state the experiments: {counts.by_errors} lie within two standard errors of the difference, "
+        f"{counts.by_deviation} of the {counts.with_deviation} with a published standard deviation lie within this "
+        f"deviation, and {counts.by_errors + counts.by_deviation - counts.within} within both. "
         f"{counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} in all), "
-        f"{counts.fitted} only where a parameter is fitted to the published numbers, and {differing} differ in every "
-        f"variant: {counts.better} better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of "
-        "these no cause is known."
+        f"{counts.fitted} only where parameters or samples are chosen by the published numbers, and {differing} differ "
+        f"in every variant: {counts.better} better, {counts.worse} worse, {counts.other} neither; for "
+        f"{counts.unexplained} of these no cause is known."
     )
     unquoted = Counts.of([verdict for verdict in verdicts if not verdict.quoted])
     if unquoted.judged == counts.judged:

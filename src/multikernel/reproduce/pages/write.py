@@ -186,6 +186,7 @@ def write_pages(
     costs: Sequence[ExperimentCost],
     facts: Mapping[str, str],
     checked: str = "",
+    quick: bool = False,
 ) -> Path:
     """Write a page for each paper that has experiments, and ``index.html``, whose path is returned.
 
@@ -200,6 +201,7 @@ def write_pages(
     costs : of each experiment
     facts : further facts about the run
     checked : sentences about the cells that were measured again
+    quick : bool, whether only a few cells of each experiment were measured
     """
     papers = [paper for paper in PAPERS if any(experiment.paper == paper for experiment in experiments)]
     pages = [
@@ -213,10 +215,11 @@ def write_pages(
         write_whole(out / paper_page.file, text.encode())
     verdicts = [verdict for paper_page in pages for verdict in paper_page.verdicts]
     total = Counts.of(verdicts)
+    sentences = headline(verdicts, quick)
     text = environment.get_template("index.html.j2").render(
         pages=pages,
         total=total,
-        headline=headline(verdicts),
+        headline=sentences,
         others=_other_counts(verdicts),
         costs=costs,
         cost=ExperimentCost.of(costs),
@@ -228,7 +231,7 @@ def write_pages(
         ],
     )
     write_whole(out / "index.html", text.encode())
-    text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=headline(verdicts))
+    text = environment.get_template("headline.md.j2").render(pages=pages, total=total, headline=sentences)
     write_whole(out / "headline.md", text.encode())
     return out / "index.html"
 

@@ -21,7 +21,7 @@ from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.rls2 import conjugate
-from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over_repetitions
+from multikernel.reproduce.verdict import Better, Binding, Measured, Query, extent, over_repetitions
 from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
@@ -257,7 +257,7 @@ def _mean_at(measurements: Sequence[Any], quantity: str, index: int) -> Measured
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "text 5.2":
-        return Query({"part": 0.7}, ("iterations",), summary=_range_of_means)
+        return Query({"part": 0.7}, ("iterations",), summary=_range_of_splits)
     if row.place not in ("Table 3", "Table 4"):
         return None
     benchmark_set = SETS[row.data]
@@ -275,9 +275,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
     return Query(fields, ("seconds",), "lower")
 
 
-def _range_of_means(values: Sequence[Any]) -> Measured:
-    """The mean number of iterations for one lambda, over the path and all splits."""
-    return Measured(float(np.mean(values)))
+def _range_of_splits(values: Sequence[Any]) -> Measured:
+    """The iterations for one lambda, as the mean over the path of each split: the range over all splits."""
+    return extent([float(np.mean(iterations)) for iterations in values])
 
 
 def _cause(row: PublishedNumber) -> str:
@@ -317,8 +317,9 @@ EXPERIMENT = Experiment(
         "subtracted, and labels are -1 and +1, as the paper says. The printed algorithm is run with conjugate "
         "gradients and the printed stopping test on the residual. Table 3 states the performance at the lambda that is "
         "best for the mean over the splits, a choice that uses the test rows. Table 4 states the number of kernels at "
-        "this lambda, and the iterations and seconds of the whole path. Features are standardised over all rows, as "
-        "the paper does not say over which."
+        "this lambda, and the iterations and seconds of the whole path. The range of iterations for one lambda is that "
+        "of the means over the paths of single splits; at the worst lambda there are up to 23. Features are "
+        "standardised over all rows, as the paper does not say over which."
     ),
     cells=_cells,
     measure=_measure,

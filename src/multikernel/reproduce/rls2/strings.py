@@ -20,6 +20,10 @@ from multikernel.typing import Array
 SIZES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 80, 100, 125, 150)
 ALPHAS = np.logspace(6, -8, 60)
 _ASYMPTOTE = 0.1  # an error of about a tenth of the target's deviation counts as having reached the asymptote
+_BY_DEFINITION = (
+    "The number of examples is here the first one at which these weights are near 1/3 for some lambda, so that they "
+    "cannot differ."
+)
 _SAME_PATH = (
     "If all features are scaled to the same length, linear two-layer least squares and the lasso have the same path. "
     "What the figure shows is the effect of this scaling."
@@ -98,7 +102,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 
 
 def _examples_needed(X: Array, y: Array) -> int:
-    """The first number of examples from which on the three bits have weights near 1/3 at some lambda."""
+    """The first number of examples at which the three bits have weights within 0.1 of 1/3 at some lambda."""
     return next((n for n in range(3, 151) if np.abs(np.array(_nearest_weights(X[:n], y[:n])) - 1 / 3).max() < 0.1), 151)
 
 
@@ -129,7 +133,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
     better: Better = "neither"
     if row.metric == "training examples needed":
         better = "lower"
-    return Query({}, quantity, better, cause=_SAME_PATH if quantity == ("below",) else "")
+    cause = _SAME_PATH if quantity == ("below",) else ""
+    return Query({}, quantity, better, cause=cause, instead=_BY_DEFINITION if quantity == ("weights",) else "")
 
 
 def _draw(last: int) -> Callable[[Any, Results], None]:
