@@ -126,7 +126,8 @@ EXPERIMENT = Experiment(
         "learned in a ball of norm 2 around 1. Both lambda and the radius are chosen by ten folds of at most 2000 "
         "training rows of the first half, which contain test rows of the other halves. The paper's typical deviation "
         "is compared with that of learned weights of degree 4 at f = 10. There are thirty random halves for f of 50 "
-        "and more, ten for f of 10 and 20, and three for smaller f. What the figure of the paper calls the squared error is its root."
+        "and more, ten for f of 10 and 20, and three for smaller f. What the figure of the paper calls the "
+        "squared error is its root."
     ),
     cells=_cells,
     measure=_measure,
