@@ -142,7 +142,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
         constraint = "penalty" if row.method.startswith("r") else "ball"
         method = f"{constraint}, degree {2 if 'd=2' in row.setting else 1}"
         fields = {"data": DATA[row.data], "method": method, "step": "folds"}
-        return Query(fields, ("error",), "lower", of_squares=True)
+        return Query(fields, ("error",), "lower", same_samples=True, of_squares=True)
     if row.metric == "iterations range":
         return Query({"step": "folds"}, ("steps",), summary=extent, cause=_END, stated=PRINTED)
     if row.place not in ("Table 2", "Table 4"):
