@@ -61,11 +61,12 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/page.py
 
 # The five papers' numbers beside published ones, going on from the cells that are kept with the pages; hours from nothing.
-# ALSO="VERSION ..." names versions whose cells still count; WHOLE=1 runs what is cut as well, in days.
+# versions.txt names the versions that measured these cells, which still count, and ALSO="VERSION ..." further ones;
+# WHOLE=1 runs what is cut as well, in days.
 KEPT := docs/_extra/reproduced
 reproduced: $(VENV)/.ready
 	test -e $(KEPT)/cells.jsonl || test ! -e $(KEPT)/cells.jsonl.gz || gunzip --keep $(KEPT)/cells.jsonl.gz
-	$(BIN)/multikernel reproduce all --out $(KEPT) --jobs 2 $(if $(WHOLE),--whole) $(foreach version,$(ALSO),--also $(version))
+	$(BIN)/multikernel reproduce all --out $(KEPT) --jobs 2 $(if $(WHOLE),--whole) $(foreach version,$(shell cat $(KEPT)/versions.txt) $(ALSO),--also $(version))
 	$(BIN)/python -m multikernel.reproduce.keeping $(KEPT)/cells.jsonl
 
 # The site, with every block and every example run; a warning is an error. docs/_build/index.html is its first page.
