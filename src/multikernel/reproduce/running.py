@@ -137,7 +137,7 @@ def _outcomes(
     submit: Callable[..., Future[Outcome]],
     limit: int,
 ) -> Iterator[tuple[CellTask, Future[Outcome]]]:
-    """Each task when it is finished; ``limit`` are submitted at a time, each after the cell that it needs is finished."""
+    """Each task when it is finished; ``limit`` are submitted at a time, each after the cell that it needs."""
     pending = list(tasks)
     running = dict[Future[Outcome], CellTask]()
     while pending or running:
