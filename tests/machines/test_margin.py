@@ -196,7 +196,7 @@ def test_a_constant_in_the_kernel_does_not_matter_to_the_gap_of_a_hard_margin() 
 
 
 @pytest.mark.parametrize("warm", [False, True])
-def test_a_hard_margin_of_a_nearly_constant_kernel_is_found_in_few_steps(warm: bool) -> None:
+def test_a_hard_margin_of_a_nearly_constant_kernel_is_found(warm: bool) -> None:
     """Newton's steps and pairwise steps alone were not there after thousands of steps for each sample."""
     n = 850
     rng = np.random.default_rng(1)
@@ -207,6 +207,38 @@ def test_a_hard_margin_of_a_nearly_constant_kernel_is_found_in_few_steps(warm: b
     found = MarginMachine(0.0, max_iter=100 * n).solve(gram, y, start)
     assert found.converged
     assert -found.value > 1e-9
+
+
+def overlapping(n: int = 850) -> tuple[DenseGram, Array]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 5))
+    y = np.sign(X[:, 0] + 0.3 * rng.normal(size=n))
+    return DenseGram(np.exp(-0.1 * np.square(X[:, None] - X).sum(axis=2))), y
+
+
+def test_more_systems_never_lead_to_a_larger_distance() -> None:
+    """The hulls of few samples are compared first; what they reach is kept while those of more are not settled."""
+    gram, y = overlapping()
+    values = [MarginMachine(0.0, max_iter=steps).solve(gram, y).value for steps in (5, 10, 15, 20, 25, 35, 60)]
+    assert (np.diff(values) >= 0.0).all()
+    assert values[2] > 0.1 * values[0]
+
+
+@pytest.mark.parametrize("calls", [14, 30])
+def test_a_time_limit_keeps_what_was_reached(calls: int, monkeypatch: Any) -> None:
+    gram, y = overlapping()
+    begin = MarginMachine(0.0, max_iter=1).solve(gram, y).value
+    count = iter(range(10**6))
+    for module in (newton, margin_module):
+        monkeypatch.setattr(module, "out_of_time", lambda n: next(count) >= calls)
+    assert MarginMachine(0.0).solve(gram, y).value > 0.1 * begin
+
+
+def test_bounds_that_would_overflow_are_not_used() -> None:
+    gram, y = overlapping(100)
+    found = MarginMachine(0.0).solve(DenseGram(1e-300 * gram.K), y)
+    assert np.isfinite(found.warm).all()
+    assert not found.converged
 
 
 @pytest.mark.parametrize("unit", [1e-150, 1e-37, 1e30, 1e150])

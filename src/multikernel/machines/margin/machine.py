@@ -14,9 +14,10 @@ squared distance of the samples from their centre, if this is larger.
 There are two methods. Newton steps on the support (``newton``) propose a solution: up to scale the problem is the
 support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from this proposal: they confirm it
 at once, or improve it without any assumption on the support. Small problems, and problems with a large ridge, are
-solved by pairwise steps only, unless these become too many. A hard margin of nearly dependent samples, where both are
-slow, is that of the support vector machine without upper bounds. A matrix of few features is solved by the machine with
-squared hinge loss. A matrix that is not stored is used on a working set of samples (``working_samples``).
+solved by pairwise steps only, unless these become too many. Hard margins of nearly dependent samples can need very many
+steps of both kinds; before these, the support vector machine whose bounds are not reached is tried. A matrix of few
+features is solved by the machine with squared hinge loss. A matrix that is not stored is used on a working set of
+samples (``working_samples``).
 """
 
 from __future__ import annotations
@@ -161,22 +162,27 @@ class MarginMachine(Machine):
         proposal = hulls.at(g, start.solution.n_iter + steps, start.solution.history)
         if proposal.solution.value >= start.solution.value:
             return proposal
-        return start
+        return _HullPoint(replace(start.solution, n_iter=start.solution.n_iter + steps), start.gradient)
 
     def _unbounded(self, hulls: _Hulls, start: _HullPoint) -> _HullPoint:
-        """The proposal of the support vector machine without upper bounds, or the start where its gap is smaller.
+        """The proposal of a support vector machine whose bounds are not reached, or the start if its gap is smaller.
 
         Scaled to sum 1 on each class, the solution of min_a a'YKYa / 2 - sum(a), a >= 0, y'a = 0 is that of the hard
-        margin, and its sum is 2 / Q for each class. So a bound C is reached only if Q is at most 2 / C.
+        margin, and its sum is 2 / Q for each class. So no variable exceeds 2 divided by a lower bound of Q, which the
+        certificate of the start is.
         """
-        zero = max(self.tol * FLOOR * hulls.spread, TINY)
-        machine = HingeMachine(2.0 / zero, tol=self.tol, max_iter=self.max_iter - start.solution.n_iter)
-        solution = machine.solve(hulls.gram, hulls.y, start.solution.warm * (2.0 / max(-start.solution.value, zero)))
-        steps = start.solution.n_iter + solution.n_iter
-        proposal = hulls.at(balanced(solution.warm, hulls.y), steps, start.solution.history)
-        if proposal.solution.gap <= start.solution.gap:  # the values may be equal but for rounding
+        zero = self.tol * FLOOR * hulls.spread
+        if not zero > len(hulls.y) * TINY:
+            return start  # all samples are equal, or sums of bounds overflow
+        before = start.solution
+        bound = 2.0 / max(-before.upper, zero)
+        machine = HingeMachine(bound, tol=self.tol, max_iter=self.max_iter - before.n_iter)
+        solution = machine.solve(hulls.gram, hulls.y, before.warm * (2.0 / max(-before.value, zero)))
+        steps = before.n_iter + solution.n_iter
+        proposal = hulls.at(balanced(solution.warm, hulls.y), steps, before.history)
+        if proposal.solution.gap <= before.gap:  # the values may be equal but for rounding
             return proposal
-        return start
+        return _HullPoint(replace(before, n_iter=steps), start.gradient)
 
     def _pairwise(self, hulls: _Hulls, point: _HullPoint, max_iter: int) -> _HullPoint:
         """Solve by pairwise steps, in rounds, since rounding errors accumulate in a gradient updated in every step."""

@@ -53,7 +53,7 @@ def newton(
     good: Callable[[Array], bool],
     max_systems: int,
 ) -> tuple[Array, int]:
-    """A probability vector on each class that is ``good``, or the last one whose support settled; and the systems used.
+    """A probability vector on each class that is ``good``, or the best one whose support settled; and the systems used.
 
     Parameters
     ----------
@@ -65,10 +65,10 @@ def newton(
     start : boolean array (n,), the support to start from; None for a cold start. A cold start first finds the support
         on every eighth, fourth and second sample, since the cost of a system is the cube of its support, and with
         larger ridges before small ones, since their supports change less
-    hard : whether the ridge replaces 0. If a few systems do not suffice from a start, the start is cold, and hulls of
-        the subsets are compared first: if these intersect, so do those of all samples
+    hard : whether the ridge replaces 0. If a few systems do not suffice from a start, the start is cold, and the hulls
+        of these subsets are compared before those of all samples: if the first intersect, so do the others
     good : whether a vector is good enough to stop
-    max_systems : how many systems at most, of all attempts; each has at most ``MOST_NEWTON_STEPS``
+    max_systems : how many systems at most; every comparison of hulls has at most ``MOST_NEWTON_STEPS`` of them
     """
     everyone = np.ones(len(y), dtype=bool)
     subsets = list(_subsets(y))
@@ -91,13 +91,19 @@ def newton(
         position = 0 if subsets and start.sum() <= subsets[0].sum() else len(subsets)
         attempts.insert(position, _Attempt(direct, start, False))
     steps = 0
+    best = balanced(everyone.astype(float), y)
+    least = np.inf
     for attempt in attempts:
         most = min(MOST_NEWTON_STEPS if attempt.intersecting else _DIRECT, max_systems - steps)
         g, systems = _through(attempt.stages, gram, y, scale, attempt.support, attempt.intersecting, good, most)
         steps += systems
-        if good(g) or steps == max_systems:
+        distance = float((y * g) @ gram.multiply_sparse(y * g))
+        if distance < least:
+            best = g
+            least = distance
+        if good(best) or steps == max_systems or out_of_time(len(y)):
             break
-    return g, steps
+    return best, steps
 
 
 @dataclass(frozen=True)
@@ -137,7 +143,7 @@ def _through(
         # after eight systems in single precision, rounding may be the reason that the support still changes
         last_rough = steps + 8 if _survives_single_precision(stage_ridge, scale, n) else steps
         precise = False
-        earlier = np.zeros(n, dtype=bool)  # the support before the last one
+        earlier: Array | None = None  # the support before the last one
         while True:
             precise = precise or steps >= last_rough
             check_interrupted()
@@ -159,14 +165,13 @@ def _through(
             before = support & universe
             support = y * (point.values + point.intercept) < 1.0
             changed = int((before != (support & universe)).sum())
-            repeats = np.array_equal(earlier, support & universe)  # only rounding errors make two supports alternate
+            repeats = earlier is not None and np.array_equal(earlier, support & universe)
             earlier = before
             most_changed = 0.05 * len(S)
             if exactly and not last:
                 most_changed = 0.0
-            settled = full_step and (
-                changed <= most_changed or repeats
-            )  # the stage ends, and the last one may be optimal
+            # the stage ends, and the last one may be optimal; only rounding makes supports alternate with full steps
+            settled = full_step and (changed <= most_changed or repeats)
             if settled:
                 g = balanced(np.maximum(y * coef, 0.0), y)
             if settled and not last:
