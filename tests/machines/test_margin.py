@@ -155,7 +155,7 @@ def test_overlapping_hulls_have_no_distance(n: int, lam: float) -> None:
 def test_where_hulls_meet_larger_ridges_find_it_and_the_classes_are_told_apart(monkeypatch: Any) -> None:
     """More samples than pairwise steps alone are for; from a start they took a million of them, and were not there.
 
-    Two supports can alternate at a small ridge because of rounding. The hulls of a few samples are compared first.
+    The hulls of a few samples are compared first.
     """
     systems: list[int] = []
     through = newton._through
@@ -214,6 +214,23 @@ def overlapping(n: int = 850) -> tuple[DenseGram, Array]:
     X = rng.normal(size=(n, 5))
     y = np.sign(X[:, 0] + 0.3 * rng.normal(size=n))
     return DenseGram(np.exp(-0.1 * np.square(X[:, None] - X).sum(axis=2))), y
+
+
+def test_two_supports_that_alternate_end_a_stage(monkeypatch: Any) -> None:
+    """Rounding can make each the next one of the other."""
+    y = np.array([1.0, 1.0, -1.0, -1.0])
+
+    def solution(gram: Any, signs: Array, ridge: float, S: Array, buffer: Array) -> tuple[Array, float]:
+        """With the second sample its value is above the margin; without it, below."""
+        return np.where(S == 1, 1.5, 0.5) * signs[S], 0.0
+
+    monkeypatch.setattr(newton, "_on_support", solution)
+    monkeypatch.setattr(newton, "_towards", lambda point, target, *_: (target, True))
+    everyone = np.ones(4, dtype=bool)
+    _, steps = newton._through(
+        [(everyone, 1e-12)], DenseGram(np.eye(4)), y, 1.0, everyone, False, lambda g: False, max_systems=50
+    )
+    assert steps == 2
 
 
 def test_more_systems_never_lead_to_a_larger_distance() -> None:
