@@ -66,8 +66,8 @@ PART = (
     "the whole protocol where all of it was run."
 )
 _SEE = (
-    "The learned combination (K_MKL) and the mean of all degrees (K_sum) remain accurate when D is large; the kernel "
-    "of degree D alone (K_D) does not."
+    "Which kernels remain accurate when D is large: the learned combination (K_MKL), the mean of all degrees (K_sum), "
+    "or the kernel of degree D alone (K_D)?"
 )
 
 
