@@ -155,17 +155,24 @@ def test_overlapping_hulls_have_no_distance(n: int, lam: float) -> None:
 def test_where_hulls_meet_larger_ridges_find_it_and_the_classes_are_told_apart(monkeypatch: Any) -> None:
     """More samples than pairwise steps alone are for; from a start they took a million of them, and were not there.
 
-    The hulls of a few samples are compared first.
+    The hulls of few samples are compared first. All systems together cost no more than twenty of all samples.
     """
     systems: list[int] = []
+    costs: list[float] = []
     through = newton._through
+    solve = newton._on_support
 
     def counted(*words: Any) -> tuple[Array, int]:
         g, steps_of_attempt = through(*words)
         systems.append(steps_of_attempt)
         return g, steps_of_attempt
 
+    def paid(gram: Any, y: Array, ridge: float, S: Array, buffer: Array) -> tuple[Array, float]:
+        costs.append((len(S) / len(y)) ** 3)
+        return solve(gram, y, ridge, S, buffer)
+
     monkeypatch.setattr(newton, "_through", counted)
+    monkeypatch.setattr(newton, "_on_support", paid)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(900, 3))
     y = np.sign(X[:, 0] + 0.7 * rng.normal(size=900))
@@ -177,9 +184,11 @@ def test_where_hulls_meet_larger_ridges_find_it_and_the_classes_are_told_apart(m
     for tol in (1e-3, 1e-6):
         for warm in (None, start):
             systems.clear()
+            costs.clear()
             found = MarginMachine(0.0, tol).solve(gram, y, warm)
             assert found.converged
-            assert found.n_iter == sum(systems)  # no pairwise steps
+            assert found.n_iter == sum(systems) == len(costs)  # no pairwise steps
+            assert sum(costs) <= 20.0
             right = (np.sign(crossing @ found.coef + found.intercept) == np.sign(new[:, 0])).mean()
             assert right > 0.7
             steps.append(max(systems))

@@ -59,7 +59,7 @@ def test_the_file_that_is_kept(tmp_path: Path) -> None:
     for a, b in digits.PAIRS:
         fields = {"images": "raw", "variant": "stated", "train": 60_000, "a": a, "b": b}
         found = {"decisions": digits._encode(np.where(truth == a, 1.0, -1.0)), "truth": digits._encode(truth)}
-        lines.append({"experiment": "dpp/digits", "package": "1", "fields": fields, "found": found})
+        lines.append({"experiment": "dpp/digits", "protocol": 1, "package": "1", "fields": fields, "found": found})
     lines[-1]["package"] = "2"  # a run that another version finished
     lines.append({**lines[-1], "fields": {**lines[-1]["fields"], "images": "deskewed"}})  # one pair of 45
     file = tmp_path / "cells.jsonl"

@@ -29,7 +29,7 @@ def lines_to_keep(lines: Iterable[Line]) -> list[Line]:
             kept_lines.append(line)
             continue
         fields = line["fields"]
-        run = tuple(str(fields[name]) for name in ("images", "variant", "train"))
+        run = (str(line["protocol"]), *(str(fields[name]) for name in ("images", "variant", "train")))
         runs.setdefault(run, {})[fields["a"], fields["b"]] = line
     for pairs in runs.values():
         if len(pairs) == len(digits.PAIRS):

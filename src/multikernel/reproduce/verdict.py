@@ -9,8 +9,8 @@ both up to the rounding of the printed number. The first asks whether one repeti
 the second whether the two means differ by more than chance; both are shown. The second does not apply where the
 repetitions are folds of samples that the paper has, too: their deviation is that between folds, which is in both means.
 All other results differ: they are better or worse, or neither, where it is not defined whether higher or lower numbers
-are better. Where two standard errors are more than half of the published number, nothing can differ, and there is no
-verdict.
+are better. Where two standard errors are more than half of the published number, hardly any number can differ, and
+there is no verdict.
 """
 
 from __future__ import annotations

@@ -98,9 +98,10 @@ class MarginMachine(Machine):
         if self._goes_on(point.solution):
             point = self._newton(hulls, point, cold=warm is None)
         if self.lam == 0.0 and self._goes_on(point.solution):
+            # some pairwise steps from a good proposal often suffice, and the other machine is slow if hulls intersect
             point = self._pairwise(hulls, point, min(point.solution.n_iter + 20 * len(y), self.max_iter))
-        if self.lam == 0.0 and self._goes_on(point.solution):
-            point = self._unbounded(hulls, point)
+            if self._goes_on(point.solution):
+                point = self._unbounded(hulls, point)
         if self._goes_on(point.solution):
             point = self._pairwise(hulls, point, self.max_iter)
         return point.solution

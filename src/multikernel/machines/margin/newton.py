@@ -65,36 +65,52 @@ def newton(
     start : boolean array (n,), the support to start from; None for a cold start. A cold start first finds the support
         on every eighth, fourth and second sample, since the cost of a system is the cube of its support, and with
         larger ridges before small ones, since their supports change less
-    hard : whether the ridge replaces 0. If a few systems do not suffice from a start, the start is cold, and the hulls
-        of these subsets are compared before those of all samples: if the first intersect, so do the others
+    hard : whether the ridge replaces 0, see ``_hard_margin``
     good : whether a vector is good enough to stop
-    max_systems : how many systems at most; every comparison of hulls has at most ``MOST_NEWTON_STEPS`` of them
+    max_systems : how many systems at most
+    """
+    everyone = np.ones(len(y), dtype=bool)
+    ridges = [*(fraction * spread for fraction in _RIDGES if fraction * spread > 10.0 * ridge), ridge]
+    if hard:
+        return _hard_margin(gram, y, ridges, scale, start, good, max_systems)
+    limit = min(max_systems, MOST_NEWTON_STEPS)
+    if start is not None:
+        return _through([(everyone, ridge)], gram, y, scale, start, False, good, limit)
+    stages = [(subset, ridges[0]) for subset in _subsets(y)]
+    stages += [(everyone, stage_ridge) for stage_ridge in ridges]
+    return _through(stages, gram, y, scale, everyone, False, good, limit)
+
+
+def _hard_margin(
+    gram: Gram,
+    y: Array,
+    ridges: list[float],
+    scale: float,
+    start: Array | None,
+    good: Callable[[Array], bool],
+    max_systems: int,
+) -> tuple[Array, int]:
+    """As ``newton``, where the smallest ridge replaces 0 and the hulls may intersect.
+
+    The hulls of every eighth, fourth and second sample are compared before those of all samples: if the first
+    intersect, so do the others, and their systems are much smaller. A support to start from is tried for a few systems:
+    first of all if it has fewer samples than the smallest subset, and else after the subsets.
     """
     everyone = np.ones(len(y), dtype=bool)
     subsets = list(_subsets(y))
-    ridges = [*(fraction * spread for fraction in _RIDGES if fraction * spread > 10.0 * ridge), ridge]
-    rough = [(subset, ridges[0]) for subset in subsets]
-    direct = [(everyone, ridge)]
-    if not hard:
-        if start is None:
-            stages = [*rough, *((everyone, stage_ridge) for stage_ridge in ridges)]
-        else:
-            stages = direct
-        support = everyone if start is None else start
-        return _through(stages, gram, y, scale, support, False, good, min(max_systems, MOST_NEWTON_STEPS))
-    attempts = [
-        _Attempt([*rough[:smaller], *((universe, stage_ridge) for stage_ridge in ridges)], everyone, True)
-        for smaller, universe in enumerate([*subsets, everyone])
-    ]
+    attempts = []
+    for k, universe in enumerate([*subsets, everyone]):
+        stages = [(subset, ridges[0]) for subset in subsets[:k]]
+        stages += [(universe, ridge) for ridge in ridges]
+        attempts.append(_Attempt(stages, everyone, True, MOST_NEWTON_STEPS))
     if start is not None:
-        # the systems of few samples cost less than those of the subsets
         position = 0 if subsets and start.sum() <= subsets[0].sum() else len(subsets)
-        attempts.insert(position, _Attempt(direct, start, False))
+        attempts.insert(position, _Attempt([(everyone, ridges[-1])], start, False, _DIRECT))
     steps = 0
     best = balanced(everyone.astype(float), y)
     least = np.inf
     for attempt in attempts:
-        most = min(MOST_NEWTON_STEPS if attempt.intersecting else _DIRECT, max_systems - steps)
+        most = min(attempt.max_systems, max_systems - steps)
         g, systems = _through(attempt.stages, gram, y, scale, attempt.support, attempt.intersecting, good, most)
         steps += systems
         distance = float((y * g) @ gram.multiply_sparse(y * g))
@@ -108,11 +124,12 @@ def newton(
 
 @dataclass(frozen=True)
 class _Attempt:
-    """Stages in their order, the support of the first one, and whether hulls may intersect."""
+    """Stages in their order, the support of the first one, whether hulls may intersect, and the most systems."""
 
     stages: list[tuple[Array, float]]
     support: Array
     intersecting: bool
+    max_systems: int
 
 
 def _through(
