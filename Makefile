@@ -67,7 +67,7 @@ KEPT := docs/_extra/reproduced
 reproduced: $(VENV)/.ready
 	test -e $(KEPT)/cells.jsonl || test ! -e $(KEPT)/cells.jsonl.gz || gunzip --keep $(KEPT)/cells.jsonl.gz
 	$(BIN)/multikernel reproduce all --out $(KEPT) --jobs 2 $(if $(WHOLE),--whole) $(foreach version,$(shell cat $(KEPT)/versions.txt) $(ALSO),--also $(version))
-	$(BIN)/python -m multikernel.reproduce.keeping $(KEPT)/cells.jsonl
+	$(BIN)/python -m multikernel.reproduce.archive $(KEPT)/cells.jsonl
 
 # The site, with every block and every example run; a warning is an error. docs/_build/index.html is its first page.
 docs: $(VENV)/.docs

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from multikernel.reproduce import keeping
+from multikernel.reproduce import archive
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp import digits, parity
 from multikernel.reproduce.experiment import Cell
@@ -64,7 +64,7 @@ def test_the_file_that_is_kept(tmp_path: Path) -> None:
     lines.append({**lines[-1], "fields": {**lines[-1]["fields"], "images": "deskewed"}})  # one pair of 45
     file = tmp_path / "cells.jsonl"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    keeping.main(file)
+    archive.main(file)
     kept = [json.loads(line) for line in gzip.decompress((tmp_path / "cells.jsonl.gz").read_bytes()).splitlines()]
     assert kept[0] == lines[0]
     assert len(kept) == 46

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from multikernel.reproduce.catalogue import EXPERIMENTS, verdict_on
-from multikernel.reproduce.experiment import Extent
+from multikernel.reproduce.experiment import Scope
 from multikernel.reproduce.pages.tables import headline
 from multikernel.reproduce.published import published
 from multikernel.reproduce.results import Ledger
@@ -54,7 +54,7 @@ def test_what_a_run_will_take_is_known_before_it_begins(kept: Ledger) -> None:
     forecast = took = 0.0
     for experiment in EXPERIMENTS:
         lines = finished(experiment, kept)
-        planned = [lines[cell.fields]["seconds"] for cell in in_order(experiment.planned(Extent.USUAL))]
+        planned = [lines[cell.fields]["seconds"] for cell in in_order(experiment.planned(Scope.USUAL))]
         forecast += experiment.seconds * len(planned)
         took += sum(planned)
     assert forecast == pytest.approx(took, rel=1 / 3)

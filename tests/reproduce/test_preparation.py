@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multikernel.reproduce.data import FeatureScaling, folds, share
+from multikernel.reproduce.data import FeatureScaling, folds, random_split
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=(20, 3)) * [1.0, 5.0, 0.1] + 2.0, np.ones(20)])
@@ -38,9 +38,9 @@ def test_a_constant_is_added_after_centring() -> None:
 def test_splits_are_stratified_where_they_say_so() -> None:
     y = np.repeat([1.0, -1.0], [40, 10])
     for seed in range(5):
-        train, _ = share(y, 0.5, seed, stratified=True)
+        train, _ = random_split(y, 0.5, seed, stratified=True)
         assert (y[train] < 0).sum() == 5
         assert all((y[test] < 0).sum() == 2 for _, test in folds(y, 5, seed, stratified=True))
-    assert len({(y[share(y, 0.5, seed, stratified=False)[0]] < 0).sum() for seed in range(10)}) > 1
+    assert len({(y[random_split(y, 0.5, seed, stratified=False)[0]] < 0).sum() for seed in range(10)}) > 1
     rows = np.arange(0, 50, 2)
     assert sorted(np.concatenate([t for _, t in folds(y, 5, 0, stratified=False, rows=rows)])) == rows.tolist()

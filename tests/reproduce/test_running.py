@@ -21,7 +21,7 @@ import pytest
 from multikernel.reproduce import catalogue, running
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Cell, Experiment, Extent, Figure, grid
+from multikernel.reproduce.experiment import Cell, Experiment, Figure, Scope, grid
 from multikernel.reproduce.pages import write as pages
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Ledger, Results
@@ -51,7 +51,7 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
     ledger = Ledger(tmp_path / "cells.jsonl")
     for _ in range(2):  # the second time nothing is left but what failed
         with pytest.raises(ValueError, match=r"1 cells could not be measured.*ArithmeticError: no number"):
-            run([made_up], ledger, DataSource(), extent=Extent.USUAL, jobs=1, report=told.append)
+            run([made_up], ledger, DataSource(), scope=Scope.USUAL, jobs=1, report=told.append)
     assert [found["value"] for found in results_of(made_up, ledger).measurements] == [13, 15]
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
     assert [line.split(":")[0] for line in told if not line.startswith("failed")] == [
@@ -71,7 +71,7 @@ def test_a_killed_process_is_told_in_a_sentence(
     monkeypatch.setattr(running, "_workers", lambda jobs, source: nullcontext(submit))
     ledger = Ledger(tmp_path / "cells.jsonl")
     with pytest.raises(ValueError, match=r"was killed, .*; finished cells are kept"):
-        run([made_up], ledger, DataSource(), extent=Extent.USUAL, jobs=2, report=len)
+        run([made_up], ledger, DataSource(), scope=Scope.USUAL, jobs=2, report=len)
 
 
 def test_a_system_that_does_not_say_the_peak_of_the_memory_measures_all_the_same(
@@ -90,7 +90,7 @@ def test_a_line_says_the_memory_of_its_own_cell(monkeypatch: pytest.MonkeyPatch,
     made = Experiment("nkrr", "made-up", "", "", lambda quick: grid(data=[""], megabytes=[300, 1]), filled)
     monkeypatch.setitem(catalogue._BY_KEY, made.key, made)
     ledger = Ledger(tmp_path / "cells.jsonl")
-    run([made], ledger, DataSource(), extent=Extent.USUAL, jobs=1, report=len)
+    run([made], ledger, DataSource(), scope=Scope.USUAL, jobs=1, report=len)
     large, small = (json.loads(line)["megabytes"] for line in ledger.file.read_text().splitlines())
     assert 270 < large - small < 330
 
@@ -145,8 +145,8 @@ def test_a_whole_run_has_more_than_a_usual_one_and_says_how_long_that_takes(tmp_
     for each in catalogue.EXPERIMENTS:
         assert bool(each.part) is (each in cut)
         assert re.search(r"hours", each.part) or each not in cut
-        own = {cell.fields for cell in each.planned(Extent.WHOLE)}
-        assert (own != {cell.fields for cell in each.planned(Extent.USUAL)}) is (each in cut)
+        own = {cell.fields for cell in each.planned(Scope.WHOLE)}
+        assert (own != {cell.fields for cell in each.planned(Scope.USUAL)}) is (each in cut)
     with pytest.raises(ValueError, match="either quick or whole"):
         reproduce("nkrr", tmp_path, quick=True, whole=True)
 

@@ -20,8 +20,8 @@ from multikernel.reproduce.verdict import (
     Query,
     Verdict,
     agreement,
-    extent,
     mark_of,
+    smallest_to_largest,
 )
 
 
@@ -132,10 +132,10 @@ def test_the_deviation_is_shown_also_where_the_mean_is_the_published_one() -> No
 
 def test_a_range_holds_both_ends() -> None:
     published = row("1.40-1.70", None)
-    assert mark_of(published, extent([1.45, 1.6]), "lower") is Mark.WITHIN
-    assert mark_of(published, extent([1.45, 1.8]), "lower") is Mark.WORSE
-    assert mark_of(published, extent([1.1, 1.2]), "lower") is Mark.BETTER
-    assert mark_of(published, extent([1.1, 1.8]), "lower") is Mark.WORSE
+    assert mark_of(published, smallest_to_largest([1.45, 1.6]), "lower") is Mark.WITHIN
+    assert mark_of(published, smallest_to_largest([1.45, 1.8]), "lower") is Mark.WORSE
+    assert mark_of(published, smallest_to_largest([1.1, 1.2]), "lower") is Mark.BETTER
+    assert mark_of(published, smallest_to_largest([1.1, 1.8]), "lower") is Mark.WORSE
 
 
 def experiment() -> Experiment:

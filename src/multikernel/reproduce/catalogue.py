@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from multikernel.reproduce import dpp, facts, nkrr, report, rls2, smkl
+from multikernel.reproduce import dpp, nkrr, report, rls2, sizes_and_constants, smkl
 from multikernel.reproduce.experiment import Experiment
 from multikernel.reproduce.published import PAPERS, PublishedNumber
 from multikernel.reproduce.results import Results
@@ -25,15 +25,15 @@ from multikernel.reproduce.verdict import (
 
 EXPERIMENTS: tuple[Experiment, ...] = (
     *nkrr.EXPERIMENTS,
-    facts.NKRR,
+    sizes_and_constants.NKRR,
     *dpp.EXPERIMENTS,
-    facts.DPP,
+    sizes_and_constants.DPP,
     *rls2.EXPERIMENTS,
-    facts.RLS2,
+    sizes_and_constants.RLS2,
     *report.EXPERIMENTS,
-    facts.REPORT,
+    sizes_and_constants.REPORT,
     *smkl.EXPERIMENTS,
-    facts.SMKL,
+    sizes_and_constants.SMKL,
 )
 _INDECISIVE = (
     "Two standard errors of the difference are more than half of the published number, so that hardly any number "

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from multikernel.reproduce import again
+from multikernel.reproduce import remeasure
 from multikernel.reproduce.catalogue import experiments_of
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Experiment, Extent
+from multikernel.reproduce.experiment import Experiment, Scope
 from multikernel.reproduce.pages.tables import ExperimentCost
 from multikernel.reproduce.pages.write import write_pages
 from multikernel.reproduce.results import Ledger
@@ -55,9 +55,9 @@ def reproduce(
     if quick and whole:
         raise ValueError("a run is either quick or whole: leave out one of the two")
     if quick:
-        extent = Extent.QUICK
+        scope = Scope.QUICK
     else:
-        extent = Extent.WHOLE if whole else Extent.USUAL
+        scope = Scope.WHOLE if whole else Scope.USUAL
     experiments = experiments_of(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
     ledger = Ledger(out / CELLS, also)
@@ -66,31 +66,31 @@ def reproduce(
     if stale:
         report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured again")
     missing_data = sorted(
-        {c["data"] for e in experiments for c in e.planned(extent) if not source.has(c.get("data", ""))}
+        {c["data"] for e in experiments for c in e.planned(scope) if not source.has(c.get("data", ""))}
     )
     if missing_data:
         report(f"left out, since the data are not there: {', '.join(missing_data)}")
     failed = None
     try:
-        run(experiments, ledger, source, extent=extent, jobs=jobs, report=report)
+        run(experiments, ledger, source, scope=scope, jobs=jobs, report=report)
     except ValueError as error:  # some cells failed: the report on the others is written first
         failed = error
-    results = {experiment.key: results_of(experiment, ledger, extent) for experiment in experiments}
-    whole_results = {experiment.key: results_of(experiment, ledger, Extent.WHOLE) for experiment in experiments}
-    checks = again.read(out)
-    costs = [_cost(experiment, ledger, extent, checks) for experiment in experiments]
-    facts = {"extent": str(extent)}
+    results = {experiment.key: results_of(experiment, ledger, scope) for experiment in experiments}
+    whole_results = {experiment.key: results_of(experiment, ledger, Scope.WHOLE) for experiment in experiments}
+    checks = remeasure.read(out)
+    costs = [_cost(experiment, ledger, scope, checks) for experiment in experiments]
+    facts = {"run": str(scope)}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    first_page = write_pages(out, experiments, results, whole_results, costs, facts, again.summary(checks), quick)
+    first_page = write_pages(out, experiments, results, whole_results, costs, facts, remeasure.summary(checks), quick)
     if failed is not None:
         raise failed
     return first_page
 
 
-def _cost(experiment: Experiment, ledger: Ledger, extent: Extent, checks: Sequence[again.Check]) -> ExperimentCost:
+def _cost(experiment: Experiment, ledger: Ledger, scope: Scope, checks: Sequence[remeasure.Check]) -> ExperimentCost:
     """The time and the memory of the finished cells of a run."""
-    cells = in_order(experiment.planned(extent))
+    cells = in_order(experiment.planned(scope))
     finished_lines = finished(experiment, ledger)
     lines = [finished_lines[cell.fields] for cell in cells if cell.fields in finished_lines]
     peaks = [line.get("megabytes", 0.0) for line in lines]  # lines of earlier versions have none

@@ -112,7 +112,7 @@ class FeatureScaling:
 Split = tuple[Array, Array]
 
 
-def share(y: Array, fraction: float, seed: int, *, stratified: bool) -> Split:
+def random_split(y: Array, fraction: float, seed: int, *, stratified: bool) -> Split:
     """A random part of the rows for training, the others for testing."""
     rows = np.arange(len(y))
     train, test = train_test_split(rows, train_size=fraction, random_state=seed, stratify=y if stratified else None)

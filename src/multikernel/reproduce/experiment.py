@@ -57,7 +57,7 @@ def grid(**choices: Sequence[Scalar]) -> list[Cell]:
     return [Cell(tuple(zip(choices, values, strict=True))) for values in product(*choices.values())]
 
 
-class Extent(StrEnum):
+class Scope(StrEnum):
     """How much of an experiment is measured."""
 
     QUICK = "a few cells of each experiment (--quick)"
@@ -125,11 +125,11 @@ class Experiment:
     whole: Callable[[], Sequence[Cell]] | None = None
     part: str = ""
 
-    def planned(self, extent: Extent) -> Sequence[Cell]:
+    def planned(self, scope: Scope) -> Sequence[Cell]:
         """The cells of a run."""
-        if extent is Extent.WHOLE and self.whole is not None:
+        if scope is Scope.WHOLE and self.whole is not None:
             return self.whole()
-        return self.cells(extent is Extent.QUICK)
+        return self.cells(scope is Scope.QUICK)
 
     @property
     def key(self) -> str:

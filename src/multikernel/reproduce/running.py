@@ -18,7 +18,7 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.experiment import Cell, Experiment, Extent
+from multikernel.reproduce.experiment import Cell, Experiment, Scope
 from multikernel.reproduce.results import Ledger, Results, Stamp
 
 Report = Callable[[str], None]
@@ -62,15 +62,15 @@ def finished(experiment: Experiment, ledger: Ledger) -> dict[Fields, Any]:
     return {tuple(line["fields"].items()): line for line in ledger.lines(stamp_of(experiment))}
 
 
-def results_of(experiment: Experiment, ledger: Ledger, extent: Extent = Extent.USUAL) -> Results:
+def results_of(experiment: Experiment, ledger: Ledger, scope: Scope = Scope.USUAL) -> Results:
     """The finished cells of an experiment, in the order of its cells."""
     finished_lines = finished(experiment, ledger)
-    cells = [cell for cell in experiment.planned(extent) if cell.fields in finished_lines]
+    cells = [cell for cell in experiment.planned(scope) if cell.fields in finished_lines]
     return Results(tuple((dict(cell.fields), finished_lines[cell.fields]["found"]) for cell in cells))
 
 
 def run(
-    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, extent: Extent, jobs: int, report: Report
+    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, scope: Scope, jobs: int, report: Report
 ) -> None:
     """Measure the missing cells of some experiments.
 
@@ -79,7 +79,7 @@ def run(
     experiments : in the order in which they are run
     ledger : where finished cells are kept
     source : of the data sets; cells whose data set cannot be loaded are left out
-    extent : Extent, which cells of each experiment
+    scope : Scope, which cells of each experiment
     jobs : int, the number of processes; with 1 cells are measured in this process
     report : called with a line for each finished cell
     """
@@ -87,7 +87,7 @@ def run(
     tasks = [
         CellTask(experiment, cell)
         for experiment in experiments
-        for cell in in_order(experiment.planned(extent))
+        for cell in in_order(experiment.planned(scope))
         if cell.fields not in finished_cells[experiment.key] and source.has(cell.get("data", ""))
     ]
     clock = _Clock(tasks, jobs)

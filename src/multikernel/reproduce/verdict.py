@@ -70,7 +70,7 @@ def over_repetitions(values: Sequence[float]) -> Measured:
     return Measured(float(numbers.mean()), spread, len(numbers))
 
 
-def extent(values: Sequence[float]) -> Measured:
+def smallest_to_largest(values: Sequence[float]) -> Measured:
     """The range of the numbers, all of which has to agree."""
     numbers = np.asarray(values, dtype=float)
     return Measured(float(numbers.mean()), 0.0, 1, float(numbers.min()), float(numbers.max()))
@@ -126,7 +126,7 @@ class Query:
                 value = None if value is None else value.get(name)
             if value is None:  # this cell measures other methods
                 continue
-            if isinstance(value, list) and self.summary in (over_repetitions, extent):
+            if isinstance(value, list) and self.summary in (over_repetitions, smallest_to_largest):
                 values += value
             else:
                 values.append(value)

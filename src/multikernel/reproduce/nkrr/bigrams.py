@@ -10,11 +10,11 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel.reproduce.data import DataSource, folds, share
+from multikernel.reproduce.data import DataSource, folds, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.verdict import Binding, Constant, Measured, Query, extent
+from multikernel.reproduce.verdict import Binding, Constant, Measured, Query, smallest_to_largest
 from multikernel.typing import Array
 
 SETS = {"kitchen": "sentiment_kitchen", "electronics": "sentiment_electronics"}
@@ -65,7 +65,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         search = BankSearchCV(_model(method, 1e-2), grid_, cv=inner, scoring="neg_mean_squared_error")
         best = search.fit(X[choice_rows], y[choice_rows]).best_params_
         return {"alpha": float(best["alpha"]), "factor": float(best["radius"]) / size}
-    train, test = share(y, 0.5, cell["seed"], stratified=False)
+    train, test = random_split(y, 0.5, cell["seed"], stratified=False)
     model = _model(method, EXPERIMENT.tol, alpha=prerequisite["alpha"], radius=prerequisite["factor"] * size).fit(
         X[train], y[train]
     )
@@ -102,7 +102,7 @@ def _means(measurements: Sequence[Any]) -> Measured:
     points: dict[str, list[float]] = {}
     for measurement in measurements:
         points.setdefault(measurement["point"], []).append(measurement["error"])
-    return extent([float(np.mean(errors)) for errors in points.values()])
+    return smallest_to_largest([float(np.mean(errors)) for errors in points.values()])
 
 
 def _bind(row: PublishedNumber) -> Binding | None:

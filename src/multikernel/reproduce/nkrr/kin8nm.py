@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.reproduce.data import DataSource, FeatureScaling, share
+from multikernel.reproduce.data import DataSource, FeatureScaling, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.polynomial import PolynomialMethod
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.verdict import Binding, Measured, Query, extent
+from multikernel.reproduce.verdict import Binding, Measured, Query, smallest_to_largest
 
 FACTORS = (100, 50, 20, 10, 5, 2, 1)
 DEGREES = (1, 2, 3, 4)
@@ -76,7 +76,7 @@ def _halves(factor: int) -> int:
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
-    train, test = share(data.y, 0.5, cell.get("seed", 0), stratified=False)
+    train, test = random_split(data.y, 0.5, cell.get("seed", 0), stratified=False)
     rows = train[:: cell["factor"]]
     X = PREPARATIONS[cell["variant"]](np.asarray(data.X, dtype=float), rows)
     method = PolynomialMethod(cell["degree"], 2.0 if cell["learned"] == "yes" else None)
@@ -89,7 +89,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Figure 3":
-        return Query({"step": "test"}, ("error",), "lower", extent, _NO_LOWER_DEGREES)
+        return Query({"step": "test"}, ("error",), "lower", smallest_to_largest, _NO_LOWER_DEGREES)
     if row.data == "kin-8nm" and row.metric.startswith("standard deviation"):
         fields = {"factor": 10, "learned": "yes", "degree": 4, "step": "test"}
         return Query(fields, ("error",), summary=_deviation, cause=_MAGNITUDE)

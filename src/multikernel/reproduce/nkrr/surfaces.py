@@ -11,7 +11,7 @@ from multikernel.reproduce.data import DataSource, FeatureScaling
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.verdict import Binding, Query, extent
+from multikernel.reproduce.verdict import Binding, Query, smallest_to_largest
 
 LAMBDAS = (1, 10, 100)
 STEPS = 21
@@ -38,7 +38,9 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Figure 1":
         return None
-    return Query({"lambda": int(row.setting.removeprefix("lambda="))}, ("values",), summary=extent, cause=_DIGITS)
+    return Query(
+        {"lambda": int(row.setting.removeprefix("lambda="))}, ("values",), summary=smallest_to_largest, cause=_DIGITS
+    )
 
 
 def _draw(ax: Any, results: Results) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.reproduce.data import DataSource, FeatureScaling, share
+from multikernel.reproduce.data import DataSource, FeatureScaling, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.polynomial import PolynomialMethod
 from multikernel.reproduce.published import PublishedNumber
@@ -92,7 +92,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         Z = prepare(X)
         alphas = (1.0,) if cell["variant"] in (ONE, HALF) else ALPHAS
         return method.choice(Z, y, method.grid(alphas, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))
-    train, test = share(y, 0.5, cell["seed"], stratified=True)
+    train, test = random_split(y, 0.5, cell["seed"], stratified=True)
     return method.test_errors(prepare(X, train), y, (train, test), prerequisite["parameters"], EXPERIMENT.tol)
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from multikernel._html import inline_svg, provenance, templates
 from multikernel.files import write_whole
 from multikernel.reproduce.catalogue import bindings, verdict_on
 from multikernel.reproduce.experiment import Experiment, Figure
-from multikernel.reproduce.pages.html import inline_svg, provenance, templates
 from multikernel.reproduce.pages.tables import (
     Counts,
     ExperimentCost,
@@ -78,9 +78,9 @@ class Section:
         """Titles, sentences and pictures of the figures that have results."""
         pictures = []
         for figure in self.experiment.draw:
-            results, extent = self._cells_of_figure(figure)
+            results, note = self._cells_of_figure(figure)
             if results:
-                pictures.append((figure.title, f"{figure.see} {extent}".strip(), Markup(_svg(figure, results))))
+                pictures.append((figure.title, f"{figure.see} {note}".strip(), Markup(_svg(figure, results))))
         return pictures
 
     def _cells_of_figure(self, figure: Figure) -> tuple[Results, str]:

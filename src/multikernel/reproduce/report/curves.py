@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
-from multikernel.reproduce.data import DataSource, folds, share
+from multikernel.reproduce.data import DataSource, folds, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.polynomial import PolynomialMethod
 from multikernel.reproduce.report.methods import LAMBDAS, PREPARATIONS, RADII
@@ -39,7 +39,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = _load(source, cell["data"])
     method = PolynomialMethod(cell["degree"], 2)
-    train, test = share(y, 0.5, cell["seed"], stratified=True)
+    train, test = random_split(y, 0.5, cell["seed"], stratified=True)
     Z = PREPARATIONS["stated"](X, train)
     if cell["what"] == "ridge":
         choice = method.choice(Z[train], y[train], method.grid(LAMBDAS, RADII), cell["count"], cell["seed"])

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from multikernel.reproduce.data import DataSource, share
+from multikernel.reproduce.data import DataSource, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.report import printed
@@ -21,7 +21,7 @@ from multikernel.reproduce.report.methods import (
     VARIANTS,
     sizes,
 )
-from multikernel.reproduce.verdict import Binding, NotComparable, Query, extent
+from multikernel.reproduce.verdict import Binding, NotComparable, Query, smallest_to_largest
 
 DATA = {"Ionosphere": "ionosphere", "Sonar": "sonar"}
 PRINTED = "printed rule"
@@ -129,7 +129,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         parameters = FITTED[cell["method"]]
     else:
         parameters = prerequisite["parameters"]
-    split = share(y, 0.5, cell["seed"], stratified=variant != NO_INTERCEPT)
+    split = random_split(y, 0.5, cell["seed"], stratified=variant != NO_INTERCEPT)
     return method.test_errors(prepare(X, split[0]), y, split, parameters, EXPERIMENT.tol)
 
 
@@ -144,7 +144,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
         fields = {"data": DATA[row.data], "method": method, "step": "folds"}
         return Query(fields, ("error",), "lower", same_samples=True, of_squares=True)
     if row.metric == "iterations range":
-        return Query({"step": "folds"}, ("steps",), summary=extent, cause=_END, stated=PRINTED)
+        return Query({"step": "folds"}, ("steps",), summary=smallest_to_largest, cause=_END, stated=PRINTED)
     if row.place not in ("Table 2", "Table 4"):
         return None
     if row.place == "Table 4" and row.method in ("IIA", "rIIA", "BM") and row.metric.startswith("sqrt"):

@@ -16,12 +16,12 @@ from multikernel import RLS2Regressor, bind, kernels
 from multikernel import path as certified_path
 from multikernel.banks import KernelBank
 from multikernel.datasets import DataDirectory
-from multikernel.reproduce.data import DataSource, FeatureScaling, share
+from multikernel.reproduce.data import DataSource, FeatureScaling, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.rls2 import conjugate
-from multikernel.reproduce.verdict import Better, Binding, Measured, Query, extent, over_repetitions
+from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over_repetitions, smallest_to_largest
 from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
@@ -185,7 +185,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     mode = MODES[cell["variant"]]
     bank, y = _bank_and_target(source, cell["data"], cell["variant"] == ERP)
     regression = _BY_SOURCE[cell["data"]].regression
-    train, test = share(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
+    train, test = random_split(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
     train_bank = bank.block(train, train).compact()
     test_bank = bank.block(test, train)
     mean = float(y[train].mean()) if regression or mode.centred else 0.0
@@ -277,7 +277,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _range_of_splits(values: Sequence[Any]) -> Measured:
     """The iterations for one lambda, as the mean over the path of each split: the range over all splits."""
-    return extent([float(np.mean(iterations)) for iterations in values])
+    return smallest_to_largest([float(np.mean(iterations)) for iterations in values])
 
 
 def _cause(row: PublishedNumber) -> str:

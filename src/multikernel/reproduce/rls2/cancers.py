@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import LinearRLS2Regressor, path
-from multikernel.reproduce.data import DataSource, folds, share
+from multikernel.reproduce.data import DataSource, folds, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.typing import Array
@@ -40,7 +40,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     y = data.y
     labels = np.unique(data.y)
     X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)  # by patient
-    train, test = share(y, 2 / 3, cell["seed"], stratified=True)
+    train, test = random_split(y, 2 / 3, cell["seed"], stratified=True)
     hits = np.zeros(len(EXPONENTS))
     for fit_rows, held_out_rows in folds(y, cell["folds"], cell["seed"], stratified=True, rows=train):
         values, _ = _values(X[fit_rows], y[fit_rows], labels, X[held_out_rows])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import bind, kernels
-from multikernel.reproduce.data import DataSource, FeatureScaling, share
+from multikernel.reproduce.data import DataSource, FeatureScaling, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
@@ -49,7 +49,7 @@ CAUSE = (
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    train, test = share(y, 0.2, cell["seed"], stratified=True)
+    train, test = random_split(y, 0.2, cell["seed"], stratified=True)
     Z = FeatureScaling("standard")(X, train)
     bank = bind(kernels.smkl_basis(), Z[train])
     scales = len(train) / np.maximum(bank.traces(), 1e-12)

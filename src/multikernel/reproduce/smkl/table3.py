@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from multikernel import bind, kernels
-from multikernel.reproduce.data import DataSource, share
+from multikernel.reproduce.data import DataSource, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.smkl.methods import COSTS, GAP, compare_methods
@@ -43,7 +43,7 @@ CHOICE = (
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     y = source.labels(cell["data"])
-    train, test = share(y, 0.1, cell["seed"], stratified=True)
+    train, test = random_split(y, 0.1, cell["seed"], stratified=True)
     X = TfidfVectorizer(max_features=cell["terms"], stop_words="english").fit_transform(data.X)
     X = X[:, np.asarray((X[train] != 0).sum(axis=0)).ravel() > 0]
     bank = bind(kernels.linear_features(), X[train])

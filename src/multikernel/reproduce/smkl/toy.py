@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import L1MKLClassifier, LpMKLClassifier, SMKLClassifier, bind, kernels
-from multikernel.reproduce.data import DataSource, share
+from multikernel.reproduce.data import DataSource, random_split
 from multikernel.reproduce.experiment import Cell, Experiment, Figure
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
@@ -33,7 +33,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     relevant = DIMENSIONS - IRRELEVANT
     y = np.where(X[:, :relevant].mean(axis=1) >= 0, 1.0, -1.0)
     X = X[:, : DIMENSIONS - cell["left out"]]
-    train, test = share(y, PART, cell["seed"], stratified=True)
+    train, test = random_split(y, PART, cell["seed"], stratified=True)
     bank = bind(kernels.linear_features(), X[train])
     costs = COSTS if cell["grid"] == "full" else COSTS[2:3]
     results = compare_methods(bank, y[train], bank.cross(X[test]), y[test], cell["seed"], costs, METHODS)

@@ -1,4 +1,4 @@
-"""The compressed file of finished cells that is kept with the pages: ``python -m multikernel.reproduce.keeping FILE``.
+"""The compressed file of finished cells that is kept with the pages: ``python -m multikernel.reproduce.archive FILE``.
 
 Writes FILE.gz beside FILE. All lines are unchanged, except that the decision values of MNIST's ten digits, which are
 large, are kept only for the test digits that some pair of digits classifies wrongly. These decide the number of errors.

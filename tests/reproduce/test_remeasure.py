@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from multikernel.reproduce import again
+from multikernel.reproduce import remeasure
 from multikernel.reproduce.command import reproduce
 from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.results import Ledger
@@ -29,13 +29,13 @@ from multikernel.reproduce.results import Ledger
     ({"runs": {"L1": {"accuracy": -1.0}}}, {"runs": {"L1": {"accuracy": 1.0}}}, 2.0),
 ])  # fmt: skip
 def test_the_largest_relative_difference(old: object, new: object, apart: float) -> None:
-    assert again.farthest(old, new)[0] == pytest.approx(apart)
-    assert again.farthest(new, old)[0] == pytest.approx(apart)
+    assert remeasure.farthest(old, new)[0] == pytest.approx(apart)
+    assert remeasure.farthest(new, old)[0] == pytest.approx(apart)
 
 
 def test_the_number_that_differs_most_is_named() -> None:
     old = {"areas": {"K_D": [0.5, 0.7], "K_sum": 0.6}, "steps": 10, "seconds": 1.0}
-    assert again.farthest(old, {**old, "areas": {"K_D": [0.5, 0.8], "K_sum": 0.61}}) == (
+    assert remeasure.farthest(old, {**old, "areas": {"K_D": [0.5, 0.8], "K_sum": 0.61}}) == (
         pytest.approx(0.125),
         "areas K_D",
     )
@@ -48,17 +48,17 @@ def test_the_same_code_gives_the_same_numbers_and_a_changed_line_is_found(small_
     kept = file.read_text()
     changed = kept.replace('"values": [', '"values": [1', 1)
     file.write_text(changed)
-    sample = again.cells_to_check(Ledger(file), source, count=99, limit=60.0, seed=0)
+    sample = remeasure.cells_to_check(Ledger(file), source, count=99, limit=60.0, seed=0)
     assert [each.drawn for each in sample] == [True] * 3
-    assert len(again.cells_to_check(Ledger(file), source, count=2, limit=60.0, seed=0)) in (2, 3)
-    checks = list(again.check(sample, source, lambda: ThreadPoolExecutor(1)))
+    assert len(remeasure.cells_to_check(Ledger(file), source, count=2, limit=60.0, seed=0)) in (2, 3)
+    checks = list(remeasure.check(sample, source, lambda: ThreadPoolExecutor(1)))
     assert sum(each.difference == 0.0 for each in checks) == 2
     assert all(10.0 < each.megabytes < 20_000.0 for each in checks)
-    text = again.summary(checks)
+    text = remeasure.summary(checks)
     assert re.match(r"3 cells of at most \d+ seconds, drawn at random", text)
     assert re.search(r"2 gave .* in all digits, and 0 others to a relative 1e-06\. .* 1 others: values of nkrr/", text)
     times = [replace(check, difference=None, number="") for check in checks]
-    assert "0 gave the kept numbers in all digits" in again.summary(times)
-    assert "The results of 3 are times, which were not compared." in again.summary(times)
-    assert again.summary([]) == ""
-    assert again.read(tmp_path) == []
+    assert "0 gave the kept numbers in all digits" in remeasure.summary(times)
+    assert "The results of 3 are times, which were not compared." in remeasure.summary(times)
+    assert remeasure.summary([]) == ""
+    assert remeasure.read(tmp_path) == []

@@ -1,9 +1,9 @@
-"""Finished cells, measured once more: ``python -m multikernel.reproduce.again DIR --data-dir DATA --also VERSION``.
+"""Finished cells, measured once more: ``python -m multikernel.reproduce.remeasure DIR --data-dir DATA --also VERSION``.
 
 There are two samples. Cells drawn at random, all with the same probability, show whether the present code gives the
 stored numbers, and in which time. The longest cell of each experiment up to a limit of time, measured in the same
 process as the drawn cells of the experiment, shows how much memory the experiment takes, which cells of earlier
-versions do not record. The result is written to DIR/again.jsonl, which the first page reports.
+versions do not record. The result is written to DIR/remeasured.jsonl, which the first page reports.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from multikernel.reproduce.experiment import Cell
 from multikernel.reproduce.results import Ledger, Line, plain
 from multikernel.reproduce.running import finished, in_order, measured, stamp_of
 
-NAME = "again.jsonl"
+NAME = "remeasured.jsonl"
 _UNEQUAL = {"seconds", "certificate", "inner gap"}  # times, and gaps, of which only the limit is reproducible
 _CLOSE = 1e-6
 _ROUNDING = 1e-9  # numbers below are compared relative to this: a weight of zero may be computed as 1e-17
@@ -91,7 +91,7 @@ def farthest(stored: Any, remeasured: Any, path: str = "") -> tuple[float, str]:
 
 
 @dataclass(frozen=True)
-class CellAgain:
+class StoredCell:
     """A cell to measure again, with its stored line and the result of the cell that it needs."""
 
     key: str
@@ -101,14 +101,14 @@ class CellAgain:
     drawn: bool
 
 
-def cells_to_check(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[CellAgain]:
+def cells_to_check(ledger: Ledger, source: DataSource, count: int, limit: float, seed: int) -> list[StoredCell]:
     """The random sample, and of each experiment the longest cell of at most ``limit`` seconds, by experiment."""
     candidates = []
     longest = []
     for experiment in EXPERIMENTS:
         finished_lines = finished(experiment, ledger)
         measurable = [
-            CellAgain(
+            StoredCell(
                 experiment.key,
                 cell,
                 finished_lines[cell.fields],
@@ -125,7 +125,7 @@ def cells_to_check(ledger: Ledger, source: DataSource, count: int, limit: float,
         longest += sorted(short_cells, key=lambda check: check.line["seconds"])[-1:]
     indices = np.random.default_rng(seed).choice(len(candidates), size=min(count, len(candidates)), replace=False)
     drawn = [candidates[index] for index in sorted(indices)]
-    longest_cells = [CellAgain(e.key, e.cell, e.line, e.prerequisite, False) for e in longest if e not in drawn]
+    longest_cells = [StoredCell(e.key, e.cell, e.line, e.prerequisite, False) for e in longest if e not in drawn]
     order = [experiment.key for experiment in EXPERIMENTS]
     return sorted([*drawn, *longest_cells], key=lambda check: order.index(check.key))
 
@@ -134,7 +134,7 @@ def _process() -> Executor:
     return ProcessPoolExecutor(1, multiprocessing.get_context("spawn"))
 
 
-def check(sample: Sequence[CellAgain], source: DataSource, pool: Callable[[], Executor] = _process) -> Iterator[Check]:
+def check(sample: Sequence[StoredCell], source: DataSource, pool: Callable[[], Executor] = _process) -> Iterator[Check]:
     """Measure cells again; those of an experiment one after another in one process, which measures no others."""
     packages = {experiment.key: stamp_of(experiment).package for experiment in EXPERIMENTS}
     for key in dict.fromkeys(item.key for item in sample):
@@ -189,7 +189,7 @@ def summary(checks: Sequence[Check]) -> str:
 
 def main() -> None:
     """Draw cells, measure them, and write the checks."""
-    parser = argparse.ArgumentParser(prog="python -m multikernel.reproduce.again", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m multikernel.reproduce.remeasure", description=__doc__)
     parser.add_argument("directory", type=Path)
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--count", type=int, default=60)
