@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from multikernel import bind, kernels
+from multikernel.banks import powers_gram
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.powers import PowersBank
 from multikernel.kernels import Linear, Polynomial
 
 Array = Any
-N = 700  # several tiles
+N = 700  # several tiles, of the size below
 
 
 def samples(n: int = N, dtype: Any = np.float64) -> Array:
@@ -41,7 +42,15 @@ def both(family: Any, X: Array) -> tuple[PowersBank, PowersBank]:
     return on_demand, stored
 
 
+@pytest.fixture
+def small_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles of 100 rows and 163 columns, so that blocks of the diagonal lie in two of them."""
+    monkeypatch.setattr(powers_gram, "PRODUCT_ROWS", 100)
+    monkeypatch.setattr(powers_gram, "PIECE_VALUES", 1 << 14)
+
+
 @families
+@pytest.mark.usefixtures("small_tiles")
 def test_passes_over_many_tiles(family: Any) -> None:
     on_demand, stored = both(family, samples())
     rng = np.random.default_rng(1)
@@ -61,6 +70,7 @@ def test_passes_over_many_tiles(family: Any) -> None:
     np.testing.assert_allclose(gram.diagonal(), want.diagonal(), atol=10 * size)
 
 
+@pytest.mark.usefixtures("small_tiles")
 def test_matrices_are_exactly_symmetric() -> None:
     """Machines read a row for a column."""
     X = np.random.default_rng(0).normal(size=(N, 300)).astype(np.float32)

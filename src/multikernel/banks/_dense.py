@@ -18,14 +18,14 @@ def lower_triangle(K, index, out, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=REORDERED)
-def multiply(K, v, out, first, last):  # type: ignore[no-untyped-def]
-    """out = K v for the rows first..last with sums in double precision for any precision of K."""
-    for i in range(first, last):
+def add_product(K, v, out):  # type: ignore[no-untyped-def]
+    """out += K v with sums in double precision for any precision of K."""
+    for i in range(len(K)):
         row = K[i]
         total = 0.0
         for j in range(len(v)):
             total += row[j] * v[j]
-        out[i] = total
+        out[i] += total
 
 
 @njit(nogil=True, cache=True)

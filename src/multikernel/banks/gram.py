@@ -172,9 +172,9 @@ class DenseGram(Gram):
         if V.ndim == 1 and self.K.dtype == np.float32:
             from multikernel.banks import _dense
 
-            sums = np.empty(len(self.K))
+            sums = np.zeros(len(self.K))
             v = V.astype(np.float64)
-            over_rows(lambda r: _dense.multiply(self.K, v, sums, r.start, r.stop), len(sums), 64)
+            over_rows(lambda r: _dense.add_product(self.K[r], v, sums[r]), len(sums), 64)
             return sums
         return product(self.K, V)
 
