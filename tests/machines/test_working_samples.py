@@ -179,15 +179,47 @@ def test_rare_class_takes_part_from_the_start() -> None:
         assert found.value == pytest.approx(want.value, rel=2e-5)
 
 
-@pytest.mark.parametrize("machine", [MarginMachine(0.1), HingeMachine(1.0)], ids=["margin", "hinge"])
-def test_memory_that_does_not_suffice_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(working_samples, "_BYTES", 8 * 260**2)
+
+
+LARGE_SUPPORT = {
+    "margin": MarginMachine(0.1, tol=1e-4),
+    "margin, small ridge": MarginMachine(0.001, tol=1e-4),
+    "hinge": HingeMachine(0.1, tol=1e-6),
+    "hinge, no intercept": HingeMachine(10.0, fit_intercept=False, tol=1e-6),
+    "squared hinge": SquaredHingeMachine(100.0, tol=1e-6),
+    "regression": EpsilonMachine(1.0, 0.01, tol=1e-6),
+}
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("machine", LARGE_SUPPORT.values(), ids=LARGE_SUPPORT)
+def test_support_larger_than_a_block(machine: Any) -> None:
     K, y = gaussians(0.4)
+    target = K @ y if isinstance(machine, EpsilonMachine) else y
+    target = target + 0.3 * np.random.default_rng(2).normal(size=N) if isinstance(machine, EpsilonMachine) else y
     gram = Hidden(K)
-    found = machine.solve(gram, y)
+    found, want = machine.solve(gram, target), machine.solve(DenseGram(K), target)
+    assert np.count_nonzero(want.coef) > 260
     assert max(gram.blocks) <= 260
+    assert found.converged
+    assert found.gap <= machine.tol
+    assert found.value == pytest.approx(want.value, rel=2 * machine.tol)
+    again = machine.solve(Hidden(K), target, want.warm)
+    assert again.converged
+    assert again.n_iter <= found.n_iter
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("steps", [1, 200])
+def test_blocks_stop_after_the_steps_that_are_allowed(steps: int) -> None:
+    K, y = gaussians(0.4)
+    found = HingeMachine(1.0, tol=1e-6, max_iter=steps).solve(Hidden(K), y)
     assert not found.converged
-    assert found.gap > machine.tol  # type: ignore[attr-defined]
+    assert found.gap > 1e-6
+    assert found.n_iter <= 2 * steps
 
 
 @pytest.mark.parametrize("machine", [MarginMachine(0.01, max_iter=1), HingeMachine(1.0, max_iter=1)], ids=["m", "h"])

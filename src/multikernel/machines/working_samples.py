@@ -62,7 +62,7 @@ def on_working_samples(
     tol : float, the gap to reach
     max_iter : int, steps at most, of all inner solutions together
     """
-    limit = min(gram.shape[0], int(np.sqrt(_BYTES / gram.diagonal().dtype.itemsize)))
+    limit = largest_block(gram)
     rows = np.sort(first)[:: -(-len(first) // limit)]
     variables = warm
     steps = 0
@@ -105,6 +105,11 @@ def on_working_samples(
         rows = np.sort(np.concatenate([staying, joining[: limit - len(staying)]]))
     assert best is not None
     return replace(best, n_iter=steps, history=history)
+
+
+def largest_block(gram: Gram) -> int:
+    """How many samples a block of the matrix that is formed may have."""
+    return min(gram.shape[0], int(np.sqrt(_BYTES / gram.diagonal().dtype.itemsize)))
 
 
 def _joining(violation: Array, rows: Array) -> Array:

@@ -21,12 +21,19 @@ from multikernel.banks import FactorGram, Gram
 from multikernel.banks.factor_gram import few_features
 from multikernel.certificate import FINEST_GAP, NO_PROGRESS
 from multikernel.machines.base import DualSolution, Machine, check_gram, out_of_time
+from multikernel.machines.sample_blocks import BlockMethods, over_blocks
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.many import ManySamples
 from multikernel.machines.support.program import SupportProgram
-from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
+from multikernel.machines.working_samples import (
+    TOLERATED,
+    Certified,
+    first_samples,
+    largest_block,
+    on_working_samples,
+)
 from multikernel.tuning import SYSTEM_VALUES
 
 # n q^2: if it is larger, passes over q features are tried before systems of them. With 4,000 to 40,000 samples and 200
@@ -153,8 +160,35 @@ class SupportMachine(Machine):
             variables = program.restricted(rows).best_intercept(f[rows])  # with which no sample of the set has to move
             return Certified(over_all, violations(program, f + variables, outside, allowed))
 
-        first = first_samples(program.sign[: program.n], None if start is None else program.coef(start))
-        return on_working_samples(gram, first, start, inner, certify, self.tol, self.max_iter)
+        size = largest_block(gram)
+        support = None if start is None else program.coef(start)
+        if start is not None and support is not None and np.count_nonzero(support) > size:
+            return over_blocks(gram, self._of_blocks(program, sizes), start, size, self.tol, self.max_iter)
+        first = first_samples(program.sign[: program.n], support)
+        found = on_working_samples(gram, first, start, inner, certify, self.tol, self.max_iter)
+        if found.converged or size >= program.n:
+            return found
+        methods = self._of_blocks(program, sizes)
+        return over_blocks(gram, methods, found.warm, size, self.tol, self.max_iter, found.n_iter, found.history)
+
+    def _of_blocks(self, program: SupportProgram, sizes: Array) -> BlockMethods:
+        """The program on blocks of samples; ``sizes`` are the roots of K_ii."""
+
+        def certify(a: Array, f: Array) -> DualSolution:
+            return solution(program, a, f, sizes, self.tol)
+
+        def distance(current: DualSolution, f: Array) -> Array:
+            return program.gap_terms(current.warm, f, current.intercept)
+
+        def improve(K: Gram, rows: Array, a: Array, f: Array, tol: float, steps: int) -> tuple[Array, int]:
+            index = program.variables(rows)
+            block = program.of_block(rows, a, f[rows] - K.multiply_sparse(program.coef(a)[rows]))
+            solved = replace(self, tol=tol, max_iter=steps).solve_program(K, block, a[index])
+            improved = a.copy()
+            improved[index] = solved.warm
+            return improved, solved.n_iter
+
+        return BlockMethods(program.coef, certify, distance, improve)
 
 
 def weights_of_samples(weight: Array | None, n: int) -> Array:

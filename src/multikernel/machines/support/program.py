@@ -90,6 +90,17 @@ class SupportProgram:
             ridge=self.ridge[index],
         )
 
+    def of_block(self, rows: Array, a: Array, others: Array) -> SupportProgram:
+        """The program on some samples, while the variables of all others stay as they are in ``a``.
+
+        ``others`` are the values K_br r of the rows, which the coefficients r of all other samples cause. The linear
+        term is p - sign o K_br r, and the coefficients of the rows keep their sum.
+        """
+        of_rows = self.restricted(rows)
+        linear = of_rows.linear - of_rows.sign * others[of_rows.sample]
+        total = float(self.coef(a)[rows].sum()) if self.intercept else 0.0
+        return replace(of_rows, linear=linear, total=total)
+
     def variables(self, rows: Array) -> Array:
         """The positions of the variables of some samples."""
         return np.arange(len(self.sign)).reshape(-1, self.n)[:, rows].ravel()
@@ -123,6 +134,14 @@ class SupportProgram:
         """Primal value at f = K b and the intercept minus dual value at a >= 0, without cancellation."""
         slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
         return self.scale * fall_in_box(-slope, a, 0.0, self.upper, self.ridge if self.ridged else 0.0)
+
+    def gap_terms(self, a: Array, f: Array, intercept: float) -> Array:
+        """The terms of the gap of each sample, shape (n,), without the scale."""
+        slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
+        step = np.where(slope > 0.0, self.upper - a, -a)
+        if self.ridged:
+            step = np.clip(slope / self.ridge, -a, self.upper - a)
+        return (step * (slope - 0.5 * self.ridge * step)).reshape(-1, self.n).sum(axis=0)
 
     def hidden(self, a: Array, f: Array, intercept: float, sizes: Array) -> float:
         """A bound of the rounding error of the gap, because of that of the slopes, and of the dual value.

@@ -56,33 +56,45 @@ def _tasks(source: DataSource, train: int, held_out: int, D: int) -> tuple[Parit
     return choice, ParityTask(bind(family, data.X[training]), y[training], data.X[test], y[test])
 
 
-def _weights(method: str, task: ParityTask) -> Array:
+def _weights(method: str, task: ParityTask) -> tuple[Array, float]:
+    """The weights of the degrees, and the gap that they were learned to."""
     D = len(task.bank) - 1
     if method == "K_MKL":
-        return easymkl(task.bank, task.target, MarginMachine(OVO_LAM, EXPERIMENT.tol)).values
-    return fixed_weights(D)[method]
+        learned = easymkl(task.bank, task.target, MarginMachine(OVO_LAM, EXPERIMENT.tol))
+        return learned.values, float(learned.gap or 0.0)
+    return fixed_weights(D)[method], 0.0
 
 
-def _errors(task: ParityTask, w: Array, penalties: Sequence[float]) -> list[float]:
-    """The error of an SVM in percent for each C, where each fit starts from the solution of the one before."""
+def _errors(task: ParityTask, w: Array, penalties: Sequence[float]) -> tuple[list[float], float]:
+    """The error of an SVM in percent for each C, and the largest gap; each fit starts from the one before."""
     gram = task.bank.combine(w)
     warm = None
     errors = []
+    gaps = []
     for C in penalties:
         solution = HingeMachine(C).solve(gram, task.target, warm)
         warm = solution.warm
+        gaps.append(solution.gap)
         S = np.flatnonzero(solution.coef)
         f = task.bank.reference(S).cross(task.test_samples).combine(w).multiply(solution.coef[S]) + solution.intercept
         errors.append(100.0 * float(np.mean((f >= 0) != (task.truth > 0))))
-    return errors
+    return errors, max(gaps)
 
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     choice, final = _tasks(source, cell["train"], cell["held"], cell["D"])
-    held_out = _errors(choice, _weights(cell["method"], choice), PENALTIES)
+    w, weights_gap = _weights(cell["method"], choice)
+    held_out, held_out_gap = _errors(choice, w, PENALTIES)
     C = PENALTIES[int(np.argmin(held_out))]
-    w = _weights(cell["method"], final)
-    return {"error": _errors(final, w, (C,))[0], "C": C, "mean degree": float(w @ np.arange(len(w)))}
+    w, final_weights_gap = _weights(cell["method"], final)
+    (error,), gap = _errors(final, w, (C,))
+    return {
+        "error": error,
+        "C": C,
+        "mean degree": float(w @ np.arange(len(w))),
+        "certificate": max(held_out_gap, gap),
+        "certificate of the weights": max(weights_gap, final_weights_gap),
+    }
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
