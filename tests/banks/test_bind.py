@@ -63,8 +63,14 @@ def test_bank_is_chosen_by_what_the_kernels_state(family: Any, samples: Any, kin
 
 @pytest.mark.parametrize(
     ("family", "kind"),
-    [(kernels.homogeneous_polynomials(5), PowersBank), (kernels.smkl_basis(), LazyBank)],
-    ids=["powers", "stack"],
+    [
+        (kernels.homogeneous_polynomials(5), PowersBank),
+        (kernels.homogeneous_polynomials(1), PowersBank),
+        ([Polynomial(2, 1.0)], PowersBank),
+        (kernels.smkl_basis(), LazyBank),
+        ([Linear()], FactorBank),
+    ],
+    ids=["powers", "few powers", "one power", "stack", "linear"],
 )
 def test_beyond_the_memory_kernels_are_made_on_demand(family: Any, kind: type[KernelBank]) -> None:
     stored, lazy = bind(family, X), bind(family, X, memory=1)

@@ -196,8 +196,15 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
         _encoded,
         lambda members, which: True,
     )
-    take(PowerOf, matrix_of, powers_bank, lambda members, base: len(members) >= FEW)
-    if n * n * np.dtype(float).itemsize > storage.memory:  # machines add kernels in double precision
+    large = n * n * np.dtype(float).itemsize > storage.memory  # machines add kernels in double precision
+    alone = large and not any(isinstance(fact, ExplicitFeatures) for facts in remaining.values() for fact in facts)
+    take(
+        PowerOf,
+        matrix_of,
+        powers_bank,
+        lambda members, base: len(members) >= FEW or (alone and len(members) == len(kernels)),
+    )
+    if large:
         take(OnDemand, lambda fact: fact.kernel, on_demand_bank, lambda members, kernel: True)
     take(
         ExplicitFeatures,
