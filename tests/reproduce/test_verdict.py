@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from multikernel.reproduce.verdict import (
     agreement,
     mark_of,
     smallest_to_largest,
+    standard_error,
 )
 
 
@@ -63,9 +65,10 @@ def test_both_measures_of_agreement(measured: Measured, deviation: bool, errors:
 
 
 def test_a_deviation_that_is_not_published_is_taken_to_be_ours() -> None:
-    found = agreement(row(deviation=None, repetitions=4), Measured(0.75, 0.06, 9))
+    published, measured = row(deviation=None, repetitions=4), Measured(0.75, 0.06, 9)
+    found = agreement(published, measured)
     assert found.deviation is None
-    assert found.margin == pytest.approx(2 * np.sqrt(0.06**2 / 4 + 0.06**2 / 9))
+    assert standard_error(published, measured) == pytest.approx(np.sqrt(0.06**2 / 4 + 0.06**2 / 9))
     assert found.errors
     assert not agreement(row(deviation=None, repetitions=4), Measured(0.78, 0.06, 9)).within
     assert agreement(row(deviation=None), Measured(0.7049)).within
@@ -96,7 +99,7 @@ def test_a_margin_of_more_than_half_the_number_decides_nothing() -> None:
     published = row("8", None, 1)
     assert mark_of(published, Measured(15.8, 10.0, 20), "neither") is Mark.NOT_COMPARABLE
     assert mark_of(published, Measured(30.0, 10.0, 20), "neither") is Mark.OTHER
-    assert mark_of(published, Measured(8.3, 10.0, 20), "neither") is Mark.WITHIN
+    assert mark_of(published, Measured(8.3, 10.0, 20), "neither") is Mark.NOT_COMPARABLE  # by chance
     verdict = _verdict_by(published, experiment(), Query({}, ("error",)), results(stated=8.0))
     assert verdict.mark is Mark.WITHIN
     cells = Results(tuple(({"seed": seed}, {"error": error}) for seed, error in enumerate((5.0, 30.0, 9.0, 16.0))))
@@ -252,16 +255,50 @@ def test_counts_of_hand_made_rows() -> None:
         == f"This is a quick run: its verdicts are those of a few cells of each experiment. {text}"
     )
     assert "1 lie within two standard errors of the difference, 2 of the 9 with a published" in text
-    assert "deviation lie within this deviation, and 1 within both" in text
+    assert "deviation lie within this deviation, and 0 without any deviation agree in all printed digits" in text
     assert "Of 9 published results, 2 (22 %)" in text
     assert "2 better, 1 worse, 1 neither; for 2 of these" in text
-    assert "quotes" not in text
+    assert "quoted" not in text
     query = Query({}, ("error",), "lower", quoted=True)
     quoted = [_verdict_by(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
-    assert headline([*verdicts, *quoted]).endswith(
-        "3 of the 12 are numbers that a paper quotes from others: without them 2 of 9 (22 %) are reproduced as stated, "
-        "44 % with variants."
+    quoted.append(_verdict_by(row(), experiment(), query, results(stated=0.9)))
+    assert Counts.of([*verdicts, *quoted]).judged == 9
+    assert headline([*verdicts, *quoted]) == (
+        f"{text} 4 more numbers are quoted by a paper from others, and are not counted; 3 of them are reproduced, too."
     )
+
+
+def test_numbers_without_any_deviation_agree_in_their_digits() -> None:
+    published = row("8", None, 1)
+    counts = Counts.of([_verdict_by(published, experiment(), Query({}, ("error",)), results(stated=8.3))])
+    assert (counts.within, counts.by_deviation, counts.by_errors, counts.by_digits) == (1, 0, 0, 1)
+
+
+def test_no_rounding_is_allowed_of_a_count() -> None:
+    """Five variables are not 3.2, with a standard error of 0.6, because 4.5 is."""
+    published = row("5", None, 1)
+    cells = Results(tuple(({"seed": seed}, {"error": n}) for seed, n in enumerate((3, 3, 3, 3, 3, 3, 3, 3, 3, 5))))
+    assert _verdict_by(published, experiment(), Query({}, ("error",)), cells).mark is Mark.WITHIN
+    assert _verdict_by(published, experiment(), Query({}, ("error",), exact=True), cells).mark is Mark.OTHER
+    assert (
+        _verdict_by(published, experiment(), Query({}, ("error",), exact=True), results(stated=5)).mark is Mark.WITHIN
+    )
+
+
+def test_only_the_variants_that_the_cause_names_are_credited() -> None:
+    measured = results(stated=0.9, raw=0.71, nearest=0.70)
+    assert _verdict_by(row(), experiment(), Query({}, ("error",)), measured).agreeing == ("raw", "nearest")
+    verdict = _verdict_by(row(), experiment(), Query({}, ("error",), credited=("nearest",)), measured)
+    assert verdict.agreeing == ("nearest",)
+    assert set(verdict.measured) == {"stated", "raw", "nearest"}
+
+
+def test_a_reading_of_a_variant() -> None:
+    query = Query({}, ("error",), readings={"nearest": lambda values: Measured(2 * values[0])})
+    measured = results(stated=0.9, raw=0.71)
+    assert _verdict_by(row(), experiment(), query, measured).measured["nearest"].value == pytest.approx(1.8)
+    query = replace(query, readings_of={"nearest": "raw"})
+    assert _verdict_by(row(), experiment(), query, measured).measured["nearest"].value == pytest.approx(1.42)
 
 
 def test_each_variant_is_counted_for_itself() -> None:

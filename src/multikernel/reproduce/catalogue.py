@@ -39,6 +39,7 @@ _INDECISIVE = (
     "Two standard errors of the difference are more than half of the published number, so that hardly any number "
     "would differ."
 )
+_QUOTED = "The paper quotes this number from others."
 _BY_KEY = {item.key: item for item in EXPERIMENTS}
 
 
@@ -101,17 +102,20 @@ def _verdict_by(row: PublishedNumber, experiment: Experiment, binding: Binding, 
         return Verdict(row, Mark.NOT_RUN, measured_by, agreements)
     if binding.instead:
         return Verdict(row, Mark.NOT_COMPARABLE, measured_by, cause=binding.instead)
+    if binding.quoted:
+        return Verdict(row, Mark.NOT_COMPARABLE, measured_by, agreements, _QUOTED, quoted=True)
     mark = mark_of(compared, measured_by[STATED], binding.better, same_samples)
     if mark is Mark.NOT_COMPARABLE:
         return Verdict(row, mark, measured_by, cause=_INDECISIVE)
-    agreeing = tuple(name for name, value in agreements.items() if name != STATED and value.within)
+    credited = binding.credited or tuple(agreements)
+    agreeing = tuple(name for name, value in agreements.items() if name != STATED and value.within and name in credited)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
     if mark in DIFFERING:
         cause = next((sentence for name, sentence in binding.causes.items() if name in agreeing), binding.cause)
         remark = binding.remark
     else:
         cause = remark = ""
-    return Verdict(row, mark, measured_by, agreements, cause, remark, agreeing, fitted, binding.quoted)
+    return Verdict(row, mark, measured_by, agreements, cause, remark, agreeing, fitted)
 
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:
@@ -122,7 +126,10 @@ def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[
         if name == query.stated != STATED:
             continue
         is_reading = name in query.readings
-        variant = query.stated if is_reading or name == STATED else name
+        if is_reading:
+            variant = query.readings_of.get(name, query.stated)
+        else:
+            variant = query.stated if name == STATED else name
         variant_cells = Results(tuple(e for e in cells if e[0].get("variant", STATED) == variant))
         variant_query = replace(query, summary=query.readings[name]) if is_reading else query
         measured = variant_query.measured(variant_cells.measurements)

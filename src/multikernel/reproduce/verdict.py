@@ -8,9 +8,10 @@ A measured mean y of m repetitions with deviation t agrees with a published mean
 both up to the rounding of the printed number. The first asks whether one repetition could have given the other mean,
 the second whether the two means differ by more than chance; both are shown. The second does not apply where the
 repetitions are folds of samples that the paper has, too: their deviation is that between folds, which is in both means.
-All other results differ: they are better or worse, or neither, where it is not defined whether higher or lower numbers
-are better. Where two standard errors are more than half of the published number, hardly any number can differ, and
-there is no verdict.
+A number without any deviation agrees where it rounds to the printed one. All other results differ: they are better or
+worse, or neither, where it is not defined whether higher or lower numbers are better. Where two standard errors are
+more than half of the published number, hardly any number can differ, and there is no verdict. Numbers that a paper
+quotes from others are measured, and not counted as its results.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ class Query:
     summary : function of the numbers of all cells: the measured number, or None where cells that it needs are missing
     cause : the cause where the number differs from the published one; empty while it is unknown
     readings : other summaries of the stated cells, by the name of the variant
+    readings_of : the variant whose cells a reading summarises, where these are not the stated ones
     stated : str, the variant of the cells that follow the paper
     remark : on a difference whose cause is unknown
     instead : why the measured number is not the one of the paper, so that they are not compared; empty if it is
@@ -95,6 +97,8 @@ class Query:
     same_samples : whether the repetitions are folds of the samples that the paper has, too
     of_squares : whether the published standard deviation is that of the square of the number
     causes : the cause where a variant agrees, by its name; the first one that agrees is reported instead of ``cause``
+    credited : the variants that the cause is about; that others agree is not counted. Empty where it is of any variant
+    exact : whether the published number is a count, of which no rounding is allowed
     """
 
     where: Mapping[str, Any]
@@ -103,6 +107,7 @@ class Query:
     summary: Callable[[Sequence[Any]], Measured | None] = over_repetitions
     cause: str = ""
     readings: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
+    readings_of: Mapping[str, str] = field(default_factory=dict)
     stated: str = STATED
     remark: str = ""
     instead: str = ""
@@ -110,9 +115,13 @@ class Query:
     same_samples: bool = False
     of_squares: bool = False
     causes: Mapping[str, str] = field(default_factory=dict)
+    credited: tuple[str, ...] = ()
+    exact: bool = False
 
     def compared(self, row: PublishedNumber) -> PublishedNumber:
         """The published number with the deviation of the number itself: to first order, that of x^2 is 2 x times it."""
+        if self.exact:
+            row = replace(row, value=f"{row.value}.0000")
         if not self.of_squares or row.deviation is None:
             return row
         return replace(row, deviation=row.deviation / (2.0 * float(row.value)))
@@ -168,19 +177,21 @@ class Agreement:
     Parameters
     ----------
     deviation : bool or None, whether at most one published deviation; None where none is published
-    errors : bool or None, whether at most two standard errors of the difference; None where these do not apply
-    margin : float, these two standard errors
+    errors : bool or None, whether at most two standard errors of the difference; None where there are none
+    equal : bool, whether the measured number rounds to the published one
     decisive : bool, whether two standard errors are at most half of the published number
     """
 
     deviation: bool | None
     errors: bool | None
-    margin: float = 0.0
+    equal: bool
     decisive: bool = True
 
     @property
     def within(self) -> bool:
-        return bool(self.deviation) or (bool(self.errors) and self.decisive)
+        if self.deviation or (self.errors and self.decisive):
+            return True
+        return self.equal and self.errors is None
 
 
 @dataclass(frozen=True)
@@ -233,19 +244,19 @@ def agreement(row: PublishedNumber, measured: Measured, same_samples: bool = Fal
     With ``same_samples`` only this rounding counts as an agreement beside the published deviation.
     """
     margin = 2.0 * standard_error(row, measured)
-    rounds_to_it = _side_of(row, measured, 0.0) == 0
+    equal = _side_of(row, measured, 0.0) == 0
     by_deviation = None
     if row.deviation is not None:
         by_deviation = _side_of(row, measured, row.deviation) == 0
-    if same_samples:
-        return Agreement(by_deviation, rounds_to_it or None, margin)
+    if same_samples or margin == 0.0:
+        return Agreement(by_deviation, None, equal)
     limits = row.limits
-    decisive = rounds_to_it or limits is None or margin <= 0.25 * abs(limits[0] + limits[1])
-    return Agreement(by_deviation, _side_of(row, measured, margin) == 0, margin, decisive)
+    decisive = limits is None or margin <= 0.25 * abs(limits[0] + limits[1])
+    return Agreement(by_deviation, _side_of(row, measured, margin) == 0, equal, decisive)
 
 
 def mark_of(row: PublishedNumber, measured: Measured, better: Better, same_samples: bool = False) -> Mark:
-    """The verdict: within, by one of the two measures of agreement; otherwise better, worse or just different.
+    """The verdict: within, by a measure of agreement; otherwise better, worse or just different.
 
     Not comparable where only a measure agrees with which nothing can differ.
     """

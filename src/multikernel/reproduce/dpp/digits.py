@@ -179,6 +179,7 @@ EXPERIMENT = Experiment(
     bind=_bind,
     tables=(5,),
     variants=VARIANTS,
+    fitted=frozenset({MOVED}),
     tol=1e-4,
     seconds=10.0,
 )

@@ -44,12 +44,16 @@ _PREPARATIONS = {
 _LONG = {"australian": 2}  # outer folds with Gaussians, of which a model takes minutes and a gigabyte
 _HABERMAN = (
     "Three features that are scaled to [0, 1] have only two dimensions left once samples have unit length. If a "
-    "constant feature is added, ten ways to draw the folds give an AUC of 0.69 to 0.72."
+    "constant feature is added, the AUC is within the published deviation."
 )
 _COST = (
     "The cause is probably C. With features scaled to [-1, 1], and with C divided by the number of training samples, "
-    "so that its grid ends at about 3, the published AUC is reproduced on Liver, though not on Diabetes. Where C is "
-    "not divided, the end of its grid, 1000, is chosen."
+    "so that its grid ends at about 3, the published AUC is reproduced on Liver for rho = 1.1 and 1.5, though not for "
+    "2, and not on Diabetes. Where C is not divided, the end of its grid, 1000, is chosen in 20 of 30 folds."
+)
+_ORDER = (
+    "On Haberman gHKL finds no function that is better than a constant at any C, so that the order of the test "
+    "samples is arbitrary: the tolerance of the solver alone changes the AUC of a fold by up to 0.82."
 )
 
 
@@ -117,15 +121,16 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
     fields = {"data": NAMES[row.data], "method": row.method}
-    return Query(fields, ("auc",), "higher", cause=_cause(row), same_samples=True)
-
-
-def _cause(row: PublishedNumber) -> str:
-    if row.method != EASY:
-        if row.data == "Liver":
-            return _COST
-        return ""
+    if row.method == EASY:
+        return Query(fields, ("auc",), "higher", cause=_cause(row.data), same_samples=True)
     if row.data == "Haberman":
+        return Query(fields, ("auc",), "higher", same_samples=True, instead=_ORDER)
+    causes = {PER_SAMPLE: _COST}
+    return Query(fields, ("auc",), "higher", same_samples=True, causes=causes, remark=_COST)
+
+
+def _cause(data: str) -> str:
+    if data == "Haberman":
         return _HABERMAN
     return "The published numbers are reproduced with features that are scaled to [-1, 1]."
 
@@ -139,8 +144,7 @@ EXPERIMENT = Experiment(
         "1e3 for hierarchical kernel learning (gHKL). The paper does not state which base kernels and which weights of "
         "the graph gHKL was given. Here its kernels are products of x_i z_i, on the same inputs as those of EasyMKL, "
         "and the weight of a product doubles with each factor. Features are scaled to [0, 1], and samples to unit "
-        "length. On Haberman gHKL finds no function that is better than a constant at any C, and the tolerance of the "
-        "solver alone changes its AUC by 0.015."
+        "length."
     ),
     cells=_cells,
     measure=_measure,
@@ -153,10 +157,10 @@ EXPERIMENT = Experiment(
         PER_SAMPLE: "Features are scaled to [-1, 1], and C is divided by the number of training samples.",
         CONSTANT: (
             "A constant feature is added to those on [0, 1], so that a sample that is scaled to unit length still "
-            "shows how long it was."
+            "shows how long it was; on Haberman, where this was found by comparing the numbers."
         ),
     },
-    fitted=frozenset({PER_SAMPLE}),
+    fitted=frozenset({PER_SAMPLE, CONSTANT}),
     tol=1e-3,
     seconds=5.0,
 )

@@ -19,7 +19,7 @@ from multikernel.reproduce.data import DataSource, FeatureScaling
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.nkrr.bigrams import reviews
 from multikernel.reproduce.published import PublishedNumber
-from multikernel.reproduce.verdict import Binding, Measured, Query
+from multikernel.reproduce.verdict import Binding, Measured, Query, smallest_to_largest
 
 REVIEWS = 900
 BIGRAMS = 3600
@@ -72,14 +72,14 @@ def _cells(quick: bool) -> list[Cell]:
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "iterations to converge":
-        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", _median, cause=_END)
+        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", smallest_to_largest, cause=_END)
     if row.metric == "seconds per step":
         return Query({"norm": 2, "data": "parkinsons"}, ("seconds",), "lower", _median)
     if row.metric == "seconds per iteration":
         return Query({"data": TEXTS, "rows": REVIEWS}, ("seconds",), "lower", _median)
     if row.metric == "iterations":
         fields = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
-        return Query(fields, ("iterations",), "lower", _median, cause=_END)
+        return Query(fields, ("iterations",), "lower", smallest_to_largest, cause=_END)
     return None
 
 
@@ -94,7 +94,8 @@ EXPERIMENT = Experiment(
     protocol=(
         "The printed algorithm is projected gradient descent, in which the step size is multiplied by 0.8 whenever a "
         "step is longer than the one before. It is run until a step is shorter than 1e-3, or for 100 iterations, with "
-        "several values of lambda and of the radius. The data are four sets whose features are scaled to [0, 1] and "
+        "several values of lambda and of the radius; the paper states neither these values nor the shortest step. The "
+        "fewest and the most iterations are shown. The data are four sets whose features are scaled to [0, 1] and "
         "centred, and the bigrams of 900 reviews. Seconds are those of one thread."
     ),
     cells=_cells,

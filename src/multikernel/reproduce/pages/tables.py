@@ -26,8 +26,9 @@ class Counts:
 
     Parameters
     ----------
-    within : results that agree as the paper states them, by one of the two measures of agreement
+    within : results that agree as the paper states them, by a measure of agreement
     by_deviation, by_errors : of these, within one published deviation, and within two standard errors of the difference
+    by_digits : of these, numbers without any deviation that round to the published one, or lie in the published range
     with_deviation : judged results with a published deviation
     variant : results that agree only in a variant that was not chosen by looking at the published numbers
     fitted : results that agree only in a variant that was
@@ -40,6 +41,7 @@ class Counts:
     within: int
     by_deviation: int
     by_errors: int
+    by_digits: int
     with_deviation: int
     variant: int
     fitted: int
@@ -57,6 +59,7 @@ class Counts:
         within = [v for v in results if v.mark is Mark.WITHIN]
         differing = [v for v in results if v.differs]
         in_no_variant = [v for v in differing if not v.agreeing]
+        agreements = [v.agreement[STATED] for v in within]
         fitted = sum(bool(v.agreeing) and set(v.agreeing) == set(v.fitted) for v in differing)
 
         def marked(mark: Mark, among: Sequence[Verdict] = in_no_variant) -> int:
@@ -64,8 +67,9 @@ class Counts:
 
         return cls(
             within=len(within),
-            by_deviation=sum(bool(v.agreement[STATED].deviation) for v in within),
-            by_errors=sum(bool(v.agreement[STATED].errors) for v in within),
+            by_deviation=sum(bool(a.deviation) for a in agreements),
+            by_errors=sum(bool(a.errors) and a.decisive for a in agreements),
+            by_digits=sum(a.errors is None and not a.deviation for a in agreements),
             with_deviation=sum(v.row.deviation is not None for v in (*within, *differing)),
             variant=len(differing) - len(in_no_variant) - fitted,
             fitted=fitted,
@@ -167,6 +171,8 @@ def number(value: float | str, like: str = "") -> str:
 def printed(measured: Measured, like: str) -> str:
     """A measured number with its deviation, or its ends."""
     if measured.low is not None and measured.high is not None:
+        if measured.low.is_integer() and measured.high.is_integer():
+            return f"{measured.low:.0f} to {measured.high:.0f}"
         return f"{number(measured.low, '0.0')} to {number(measured.high, '0.0')}"
     if measured.deviation == 0.0 and number(measured.value, like).rstrip("0").rstrip(".") == like:
         return like
@@ -220,7 +226,10 @@ def table_line(verdict: Verdict) -> TableLine:
     for name, measured in verdict.measured.items():
         if name != STATED:
             tick = " ✓" if name in verdict.agreeing else ""
-            variants.append(f"{name} {printed(measured, row.value)}{tick}")
+            times = ""
+            if measured.count > 1 and stated_number is not None and measured.count != stated_number.count:
+                times = f" in {measured.count}"
+            variants.append(f"{name} {printed(measured, row.value)}{times}{tick}")
     sign = SIGNS[verdict.mark]
     style = verdict.mark.name.lower().replace("_", "-")
     remark = verdict.cause
@@ -277,7 +286,7 @@ class VariantCount:
     ----------
     name : "stated", or the variant
     judged : the number of its results
-    by_deviation, by_errors, within : the numbers that agree by the first measure, by the second, and by one of the two
+    by_deviation, by_errors, within : the numbers that agree by the first measure, by the second, and by any
     """
 
     name: str
@@ -297,7 +306,7 @@ def variant_counts(verdicts: Sequence[Verdict], names: Sequence[str]) -> list[Va
                 name,
                 len(agreements),
                 sum(bool(a.deviation) for a in agreements),
-                sum(bool(a.errors) for a in agreements),
+                sum(bool(a.errors) and a.decisive for a in agreements),
                 sum(a.within for a in agreements),
             )
         )
@@ -314,17 +323,17 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
         f"state the experiments: {counts.by_errors} lie within two standard errors of the difference, "
         f"{counts.by_deviation} of the {counts.with_deviation} with a published standard deviation lie within this "
-        f"deviation, and {counts.by_errors + counts.by_deviation - counts.within} within both. "
-        f"{counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} in all), "
-        f"{counts.fitted} only where parameters or samples are chosen by the published numbers, and {differing} differ "
-        f"in every variant: {counts.better} better, {counts.worse} worse, {counts.other} neither; for "
-        f"{counts.unexplained} of these no cause is known."
+        f"deviation, and {counts.by_digits} without any deviation agree in all printed digits, or lie in the published "
+        f"range. {counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} "
+        f"in all), {counts.fitted} only where parameters, samples or preparations were found by looking at the "
+        f"published numbers, and {differing} differ in every variant: {counts.better} better, {counts.worse} worse, "
+        f"{counts.other} neither; for {counts.unexplained} of these no cause is known."
     )
-    unquoted = Counts.of([verdict for verdict in verdicts if not verdict.quoted])
-    if unquoted.judged == counts.judged:
+    quoted = [verdict for verdict in verdicts if verdict.quoted and verdict.row.kind is Kind.RESULT]
+    if not quoted:
         return text
+    agreeing = sum(verdict.agreement[STATED].within for verdict in quoted)
     return (
-        f"{text} {counts.judged - unquoted.judged} of the {counts.judged} are numbers that a paper quotes from others: "
-        f"without them {unquoted.within} of {unquoted.judged} ({unquoted.stated_share}) are reproduced as stated, "
-        f"{unquoted.variant_share} with variants."
+        f"{text} {len(quoted)} more numbers are quoted by a paper from others, and are not counted; {agreeing} of them "
+        "are reproduced, too."
     )

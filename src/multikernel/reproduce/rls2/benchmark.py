@@ -6,7 +6,7 @@ import csv
 import gzip
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.rls2 import conjugate
-from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over_repetitions, smallest_to_largest
+from multikernel.reproduce.verdict import Better, Binding, Measured, NotComparable, Query, over_repetitions
 from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
@@ -84,6 +84,7 @@ MODES = {
     ERP: Mode("conjugate"),
 }
 TIED = "tied lambda"
+ERP_TIED = "ERP, tied lambda"
 VARIANTS = {
     CENTRED: "In classification, the mean of the training labels is subtracted from the labels.",
     "exact systems": (
@@ -98,6 +99,7 @@ VARIANTS = {
         "decide which lambda is the best. Among the values of lambda within a standard error of the best one, that is "
         "taken at which the number of kernels is nearest to the published one."
     ),
+    ERP_TIED: "The same, where the target is ERP.",
 }
 _TARGET = "The paper's target is ERP, an estimate by others."
 _TARGET_AND_SPLITS = (
@@ -257,7 +259,7 @@ def _mean_at(measurements: Sequence[Any], quantity: str, index: int) -> Measured
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "text 5.2":
-        return Query({"part": 0.7}, ("iterations",), summary=_range_of_splits)
+        return NotComparable("These are the iterations of Table 4, divided by the thirty values of lambda.")
     if row.place not in ("Table 3", "Table 4"):
         return None
     benchmark_set = SETS[row.data]
@@ -269,28 +271,19 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return Query(fields, (), better, _at_best("performance", sign), cause)
     if row.metric.startswith("selected"):
         tie = _at_a_tie("kernels", sign, float(row.value))
-        return Query(fields, (), "neither", _at_best("kernels", sign), _cause(row), {TIED: tie})
+        query = Query(fields, (), "neither", _at_best("kernels", sign), readings={TIED: tie})
+        if row.data == "Wpbc":
+            return replace(query, remark=_ONE_CLASS)
+        if row.data == "Cpu":
+            credited = (ERP, ERP_TIED)
+            readings = {**query.readings, ERP_TIED: tie}
+            return replace(
+                query, cause=_TARGET_AND_SPLITS, readings=readings, readings_of={ERP_TIED: ERP}, credited=credited
+            )
+        return replace(query, cause=_SPLITS)
     if row.metric.startswith("iterations"):
-        return Query(fields, ("total",), "neither", cause=_cause(row))
+        return Query(fields, ("total",), "neither", cause=_TARGET if row.data == "Cpu" else _LABELS_CENTRED)
     return Query(fields, ("seconds",), "lower")
-
-
-def _range_of_splits(values: Sequence[Any]) -> Measured:
-    """The iterations for one lambda, as the mean over the path of each split: the range over all splits."""
-    return smallest_to_largest([float(np.mean(iterations)) for iterations in values])
-
-
-def _cause(row: PublishedNumber) -> str:
-    kernels = row.metric.startswith("selected")
-    if kernels and row.data == "Wpbc":
-        return _ONE_CLASS
-    if kernels and row.data == "Cpu":
-        return _TARGET_AND_SPLITS
-    if kernels:
-        return _SPLITS
-    if row.data == "Cpu":
-        return _TARGET
-    return _LABELS_CENTRED
 
 
 def _profiles(quantity: str, sign: float) -> Callable[[Any, Results], None]:
@@ -317,9 +310,9 @@ EXPERIMENT = Experiment(
         "subtracted, and labels are -1 and +1, as the paper says. The printed algorithm is run with conjugate "
         "gradients and the printed stopping test on the residual. Table 3 states the performance at the lambda that is "
         "best for the mean over the splits, a choice that uses the test rows. Table 4 states the number of kernels at "
-        "this lambda, and the iterations and seconds of the whole path. The range of iterations for one lambda is that "
-        "of the means over the paths of single splits; at the worst lambda there are up to 23. Features are "
-        "standardised over all rows, as the paper does not say over which."
+        "this lambda, and the iterations and seconds of the whole path. Features are standardised over all rows, "
+        "as the paper does not say over which. Nor does it state how accurately conjugate gradients solve a system; "
+        "here they stop at a residual of 1e-2, as the algorithm does."
     ),
     cells=_cells,
     measure=_measure,
@@ -327,7 +320,7 @@ EXPERIMENT = Experiment(
     tables=(3, 4),
     figures=(4, 5, 6, 7, 8),
     variants=VARIANTS,
-    fitted=frozenset({TIED}),
+    fitted=frozenset({TIED, ERP_TIED}),
     version=2,
     tol=1e-4,
     seconds=0.7,

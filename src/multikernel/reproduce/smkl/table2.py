@@ -35,13 +35,17 @@ RUNS = {
     LARGE: ((100.0,), ("L1-MKL", "L2-MKL", "SMKL")),
     **{name: ((C,), ("L1-MKL", "L2-MKL", "SMKL")) for name, C in BETWEEN.items()},
 }
+_BREAST = (
+    "The samples differ: the paper's data set has 300 rows, and neither of the two public sets of this name does. Here "
+    "it is the one of 683 rows without missing values."
+)
 _LARGE = "The published number is reproduced with a large C, which cross-validation does not choose."
 _PIMA = (
     "The cause is probably C. The published numbers lie between those with C chosen by folds (74) and those with C = "
     "100 (66 to 67). They are reproduced with C = 4, and for weights in a ball of norm 2 with C = 2. Why folds should "
     "choose these values is not known."
 )
-CAUSE = (
+NUMBER = (
     "The number of kernels depends on when the algorithm stops. Over these splits, with C = 10, the reduced gradient "
     "method keeps 28 kernels at a duality gap of 0.1 and 23 at a gap of 0.01; the optimum has 22."
 )
@@ -73,9 +77,11 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Table 2":
         fields = {"data": DATA[row.data]}
         cause = _PIMA if row.data == "pima" else ""
+        if row.data == "breast":
+            return Query(fields, (row.method, "accuracy"), "higher", instead=_BREAST)
         return Query(fields, (row.method, "accuracy"), "higher", cause=cause, causes={} if cause else {LARGE: _LARGE})
     if row.metric.startswith("kernels selected"):
-        return Query({"data": "ionosphere"}, ("L1-MKL", "selected"), "neither", cause=CAUSE)
+        return Query({"data": "ionosphere"}, ("L1-MKL", "selected"), "neither", remark=NUMBER)
     return None
 
 
