@@ -17,8 +17,8 @@ LAMBDAS = (1, 10, 100)
 STEPS = 21
 _DIGITS = "The axis of the figure is printed with fewer digits than are needed to show the smallest value."
 _SEE = (
-    "The contour lines of the objective F are far from straight near the origin, where F is concave along some "
-    "directions."
+    "Is F convex? Where its contour lines are straight and evenly spaced, it is linear; with lambda = 1 they bend "
+    "most, and near the origin F is concave along some directions."
 )
 
 
