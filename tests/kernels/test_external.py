@@ -90,6 +90,16 @@ def test_powers_of_functions_that_are_written_alike_are_kept_apart() -> None:
         assert np.allclose(bank.matrix(k), kernel(X))
 
 
+@pytest.mark.parametrize("memory", [1, 1 << 20])
+def test_many_powers_are_evaluated_on_new_objects(memory: int) -> None:
+    family = [kernels.external(common, pairwise=True) ** d for d in (1, 2, 3, 4)]
+    bank = bind(family, SETS, memory=memory)
+    want = np.array([[common(x, z) for z in SETS] for x in NEW])
+    np.testing.assert_allclose(bank.cross(NEW).matrices(), [want**d for d in (1, 2, 3, 4)])
+    np.testing.assert_allclose(bank.reference([0, 3]).cross(NEW).matrix(2), want[:, [0, 3]] ** 3)
+    np.testing.assert_allclose(bank.self_values(as_objects(NEW)), [[len(x) ** d for x in NEW] for d in (1, 2, 3, 4)])
+
+
 def test_a_clone_of_an_estimator_is_fitted_and_a_normalized_one_has_self_values_one() -> None:
     given = Commons(normalize=True)
     bank = bind(kernels.external(given), SETS)

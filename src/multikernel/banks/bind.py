@@ -197,7 +197,9 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
         lambda members, which: True,
     )
     large = n * n * np.dtype(float).itemsize > storage.memory  # machines add kernels in double precision
-    alone = large and not any(isinstance(fact, ExplicitFeatures) for facts in remaining.values() for fact in facts)
+    # one matrix fits in no precision, and features are better
+    too_large = n * n * np.dtype(np.float32).itemsize > storage.memory
+    alone = too_large and not any(isinstance(fact, ExplicitFeatures) for facts in remaining.values() for fact in facts)
     take(
         PowerOf,
         matrix_of,

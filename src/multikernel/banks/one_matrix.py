@@ -17,6 +17,7 @@ from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import OnDemand
 from multikernel.kernels.samples import as_floats
+from multikernel.tables.objects import Objects, as_objects
 from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
 
@@ -108,4 +109,5 @@ class OneMatrixBank(KernelBank):
         return self.unrounded().compact()
 
     def cross(self, X: Any) -> Self:
-        return replace(self, B=self.B.against(as_floats(X)))
+        samples = as_objects(X) if isinstance(self.B.columns.values, Objects) else as_floats(X)
+        return replace(self, B=self.B.against(samples))
