@@ -24,6 +24,8 @@ from multikernel.banks import Gram
 from multikernel.certificate import FINEST_GAP, NO_PROGRESS, STALLED
 from multikernel.machines.base import DualSolution, out_of_time
 
+_RISE = 1e-3  # of the value, or of what it may still lack: a smaller rise by a block is no progress
+
 
 @dataclass(frozen=True, eq=False)
 class BlockMethods:
@@ -75,6 +77,7 @@ def over_blocks(
     stalled = 0
     rng = np.random.default_rng(0)
     while not best.converged and stalled < STALLED and n_iter < max_iter and not out_of_time(len(f)):
+        value = current.value
         rows = _half_farthest(methods.distance(current, f), size, rng)
         variables, steps = methods.improve(gram.principal(rows), rows, variables, f, aim, max_iter - n_iter)
         n_iter += steps
@@ -86,7 +89,9 @@ def over_blocks(
             f = gram.multiply(coef)
             current = methods.certify(variables, f)
         history = (*history, current.gap)
-        if current.gap < NO_PROGRESS * best.gap:
+        # with a large C the gap stays near 1 while the value rises to a multiple of what it was
+        missing = min(current.upper - current.value, abs(current.value))
+        if current.gap < NO_PROGRESS * best.gap or current.value - value > _RISE * missing:
             stalled = 0
         else:
             stalled += 1

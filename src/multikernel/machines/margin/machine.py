@@ -34,7 +34,7 @@ from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
-from multikernel.certificate import FINEST_GAP, relative
+from multikernel.certificate import relative
 from multikernel.machines.base import PIECE, DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.certified import FLOOR
@@ -151,7 +151,7 @@ class MarginMachine(Machine):
         if not hulls.ridge > 0.0:
             return solution
         a: Array | None = None
-        for aim in (self.tol, max((0.1 * self.tol) ** 2, FINEST_GAP)):
+        for aim in (self.tol, (0.1 * self.tol) ** 2):
             if not self._goes_on(solution):
                 break
             machine = SquaredHingeMachine(C=1.0 / hulls.ridge, tol=aim, max_iter=self.max_iter - solution.n_iter)
