@@ -21,8 +21,8 @@ from page_blocks import Page, missing
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from multikernel._html import STYLE as PAGE_STYLE
-from multikernel._html import svg_of
+from multikernel.html import STYLE as PAGE_STYLE
+from multikernel.html import svg_of
 
 LOGGER = logging.getLogger(__name__)
 COLOURS = ["#2f7ed8", "#e8743b", "#19a979", "#945ecf", "#ed4a7b", "#8a8d93"]

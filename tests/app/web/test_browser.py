@@ -14,9 +14,9 @@ import pytest
 from app_server import KEY, files_with_gaps, people, serving
 
 import multikernel
-from multikernel._html import provenance, templates
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
+from multikernel.html import provenance, templates
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")

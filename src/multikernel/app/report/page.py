@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._html import provenance, templates
 from multikernel.app import charts, row_charts
 from multikernel.app.jobs.criteria import NAMES, profiles_of
 from multikernel.app.jobs.follow_path import Followed, header_of, rows_of
@@ -16,6 +15,7 @@ from multikernel.app.jobs.inspect import Inspected, Tested, inspect_model, teste
 from multikernel.app.jobs.source_values import Worth, plain
 from multikernel.app.path_charts import profile_charts, values_at_minima
 from multikernel.files import path_of, write_whole
+from multikernel.html import provenance, templates
 from multikernel.inspection import short_names
 
 _COLORS = {  # mid tones, which are visible on white and on black

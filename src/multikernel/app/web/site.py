@@ -19,13 +19,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from multikernel._html import templates
 from multikernel.app.drawing import counted, number
 from multikernel.app.row_charts import score
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import DataSet, Store, StoredModel, StoredRun
+from multikernel.html import templates
 
 _NAME_LENGTH = 120  # characters of a name
 _FIELDS = 20_000  # fields of a form: the table of columns has several for each column

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from multikernel._html import inline_svg, provenance, templates
 from multikernel.files import write_whole
+from multikernel.html import inline_svg, provenance, templates
 from multikernel.reproduce.catalogue import bindings, verdict_on
 from multikernel.reproduce.experiment import Experiment, Figure
 from multikernel.reproduce.pages.tables import (
