@@ -65,18 +65,29 @@ def test_bank_is_chosen_by_what_the_kernels_state(family: Any, samples: Any, kin
     ("family", "kind"),
     [
         (kernels.homogeneous_polynomials(5), PowersBank),
-        (kernels.homogeneous_polynomials(1), PowersBank),
-        ([Polynomial(2, 1.0)], PowersBank),
         (kernels.smkl_basis(), LazyBank),
         ([Linear()], FactorBank),
     ],
-    ids=["powers", "few powers", "one power", "stack", "linear"],
+    ids=["powers", "stack", "linear"],
 )
 def test_beyond_the_memory_kernels_are_made_on_demand(family: Any, kind: type[KernelBank]) -> None:
     stored, lazy = bind(family, X), bind(family, X, memory=1)
     assert type(lazy) is kind
     assert not isinstance(lazy, PowersBank) or lazy.B.stored is None
     np.testing.assert_allclose(lazy.matrices(), stored.matrices(), atol=1e-12)
+
+
+@pytest.mark.parametrize("family", [kernels.homogeneous_polynomials(1), [Polynomial(2, 1.0)]], ids=["few", "one"])
+def test_few_powers_are_made_on_demand_where_one_matrix_fits_in_no_precision(
+    family: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert isinstance(bind(family, X, memory=1), LazyBank)
+    monkeypatch.setattr(sys.modules["multikernel.banks.bind"], "MEMORY", 4 * len(X) ** 2 - 1)
+    bank = bind(family, X, memory=1)
+    assert isinstance(bank, PowersBank)
+    assert bank.B.stored is None
+    assert bank.B.dtype == np.float64
+    np.testing.assert_allclose(bank.matrices(), bind(family, X).matrices(), atol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -213,6 +213,25 @@ def test_support_larger_than_a_block(machine: Any) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
+def test_a_rare_class_stays_among_the_first_samples_of_a_large_support() -> None:
+    K, _ = gaussians()
+    y = np.where(np.arange(N) == 434, 1.0, -1.0)
+    want = MarginMachine(0.1, tol=1e-4).solve(DenseGram(K), y)
+    found = MarginMachine(0.1, tol=1e-4).solve(Hidden(K), y, np.ones(N))
+    assert found.converged
+    assert found.value == pytest.approx(want.value, rel=2e-4)
+
+
+@pytest.mark.usefixtures("small_blocks")
+@pytest.mark.parametrize("steps", [1, 50, 500])
+def test_few_steps_from_a_large_support_make_nothing_worse(steps: int) -> None:
+    K, y = gaussians(0.4)
+    start = MarginMachine(0.3, tol=1e-4).solve(DenseGram(K), y).warm
+    before = 0.9 * (y * start) @ K @ (y * start) + 0.1 * start @ start
+    assert MarginMachine(0.1, max_iter=steps).solve(Hidden(K), y, start).value >= -before * (1.0 + 1e-9)
+
+
+@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("steps", [1, 200])
 def test_blocks_stop_after_the_steps_that_are_allowed(steps: int) -> None:
     K, y = gaussians(0.4)

@@ -54,7 +54,7 @@ def on_working_samples(
     Parameters
     ----------
     gram : square Gram of n samples
-    first : int array, the samples to start with
+    first : int array in order, the samples to start with, at most ``largest_block``
     warm : array, feasible variables of the machine over all samples, or None; they may be the solution already
     inner : (block of the matrix, its samples, variables over all, gap to reach, steps allowed) -> variables over all
         that solve the problem on the block, and steps made
@@ -63,7 +63,7 @@ def on_working_samples(
     max_iter : int, steps at most, of all inner solutions together
     """
     limit = largest_block(gram)
-    rows = np.sort(first)[:: -(-len(first) // limit)]
+    rows = first
     variables = warm
     steps = 0
     history: tuple[float, ...] = ()
@@ -84,7 +84,7 @@ def on_working_samples(
         variables = proved.solution.warm
         gap = proved.solution.gap
         history = (*history, gap)
-        if best is None or gap <= best.gap:
+        if best is None or (gap, -proved.solution.value) <= (best.gap, -best.value):  # many gaps are 1 at first
             best = proved.solution
         if best.converged or steps >= max_iter or out_of_time(gram.shape[0]):
             break
@@ -128,13 +128,14 @@ def _staying(proved: Certified, rows: Array) -> Array:
     return np.concatenate([rows[needed], near])
 
 
-def first_samples(groups: Array, warm: Array | None) -> Array:
+def first_samples(groups: Array, warm: Array | None, limit: int) -> Array:
     """The samples to start with: the support of an earlier solution, or at least every eighth, and 1000.
 
     Parameters
     ----------
     groups : array (n,), labels of groups; at least one sample of each is included
     warm : array (n,), variables of an earlier solution, or None
+    limit : int, how many samples at most
     """
     n = len(groups)
     if warm is not None and warm.any():
@@ -142,4 +143,7 @@ def first_samples(groups: Array, warm: Array | None) -> Array:
     else:
         order = np.argsort(groups, kind="stable")  # group after group, so that each is chosen from by its size
         chosen = order[np.linspace(0, n - 1, min(n, max(ALL_SAMPLES, n // 8))).astype(int)]
-    return np.unique(np.concatenate([chosen, np.unique(groups, return_index=True)[1]]))
+    one_of_each = np.unique(groups, return_index=True)[1]
+    if len(chosen) > limit:
+        chosen = chosen[:: -(-len(chosen) // max(1, limit - len(one_of_each)))]
+    return np.unique(np.concatenate([chosen, one_of_each]))

@@ -136,9 +136,10 @@ class MarginMachine(Machine):
             tolerated = TOLERATED * self.tol * max(-point.solution.value, FLOOR * hulls.spread)
             return Certified(point.solution, below - tolerated)
 
-        first = first_samples(y, start)
+        size = largest_block(hulls.gram)
+        first = first_samples(y, start, size)
         found = on_working_samples(hulls.gram, first, start, inner, certify, self.tol, self.max_iter)
-        if largest_block(hulls.gram) < len(y):  # the support may be larger than a block
+        if size < len(y):  # the support may be larger than a block
             return self._squared_hinge(hulls, found)
         return found
 

@@ -164,7 +164,7 @@ class SupportMachine(Machine):
         support = None if start is None else program.coef(start)
         if start is not None and support is not None and np.count_nonzero(support) > size:
             return over_blocks(gram, self._of_blocks(program, sizes), start, size, self.tol, self.max_iter)
-        first = first_samples(program.sign[: program.n], support)
+        first = first_samples(program.sign[: program.n], support, size)
         found = on_working_samples(gram, first, start, inner, certify, self.tol, self.max_iter)
         if found.converged or size >= program.n:
             return found
