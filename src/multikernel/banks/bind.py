@@ -197,7 +197,8 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> list[_Grou
         lambda members, which: True,
     )
     large = n * n * np.dtype(float).itemsize > storage.memory  # machines add kernels in double precision
-    # one matrix fits in no precision; with little memory this is the bank that a fit would have, for its forecast
+    # Few powers are stored as separate matrices, unless not even one matrix fits in single precision. A bank for a
+    # forecast (``sketched``) has no memory of its own, so that the default is the least that counts.
     too_large = n * n * np.dtype(np.float32).itemsize > max(storage.memory, MEMORY)
     alone = too_large and not any(isinstance(fact, ExplicitFeatures) for facts in remaining.values() for fact in facts)
     take(

@@ -168,8 +168,8 @@ EXPERIMENT = Experiment(
         "testing, with the parameters that the first draw of the folds chooses. The rows that the paper names MSE "
         "contain the root of the mean squared error. The standard deviations of Tables 1 and 3 are, in the authors' "
         "program, those of the squared error over ten folds. The paper does not state what the methods BM and UNIF "
-        "are: BM is taken to be ridge regression with all weights 1, and UNIF the same for degree 2, both with lambda"
-        " chosen by the folds. Nor does it state the grids of lambda and of the penalty. In place of the paper's "
+        "are: BM is taken to be ridge regression with all weights 1, and UNIF the same for degree 2, both with lambda "
+        "chosen by the folds. Nor does it state the grids of lambda and of the penalty. In place of the paper's "
         "algorithms, which need not end at a solution, their problems are solved to a duality gap of 1e-6; so the "
         "interpolated and the projected method are one for degree 1. The printed descent is a variant."
     ),
