@@ -27,7 +27,7 @@ import numpy as np
 from multikernel._floats import SINGULAR, TINY
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel.banks import KernelBank
+from multikernel.banks import Gram, KernelBank
 from multikernel.certificate import Certificate, relative
 from multikernel.combinations import Linear
 from multikernel.domains import NormBall
@@ -38,7 +38,9 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 
 
-def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, start: Array | None = None) -> Weights:
+def easymkl(
+    bank: KernelBank, y: Array, machine: MarginMachine, start: Array | None = None, total: Gram | None = None
+) -> Weights:
     """The weights of EasyMKL.
 
     Parameters
@@ -47,6 +49,7 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, start: Array | N
     y : array (n,) of -1 and +1
     machine : MarginMachine, which holds lam
     start : array (n,), the hull vector g of an earlier run
+    total : the sum of the kernels, where it is known, such as from a run with another lam
 
     Raises
     ------
@@ -57,7 +60,7 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, start: Array | N
             "easymkl needs a MarginMachine, whose solution is the margin between two hulls, and the machine is a "
             f"{type(machine).__name__}"
         )
-    hulls = machine.solve(bank.combine(np.ones(len(bank))), y, start)
+    hulls = machine.solve(bank.combine(np.ones(len(bank))) if total is None else total, y, start)
     return Weights(
         values=_shares(bank, hulls.coef),
         objective=-hulls.value,

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -111,33 +111,33 @@ def along_lam(
     kernel: Array | KernelBank, y: Array, train: Array, test: Array, lams: Sequence[float], solver: Solver
 ) -> FoldRun:
     """The area under the curve for each lam, of a matrix of all samples or, with learned weights, of a bank."""
-    learned = isinstance(kernel, KernelBank)
-    train_kernel: Any  # a bank or a matrix, as the kernel is
-    test_kernel: Any
-    if isinstance(kernel, KernelBank):
-        train_kernel = kernel.block(train, train)
-        test_kernel = kernel.block(test, train)
+    bank = kernel if isinstance(kernel, KernelBank) else None
+    matrix: Array  # of all samples
+    if bank is not None:
+        weights = np.ones(len(bank))
+        matrix = bank.combine(weights).dense()
+        train_bank = bank.block(train, train)
     else:
-        train_kernel = DenseGram(kernel[np.ix_(train, train)])
-        test_kernel = DenseGram(kernel[np.ix_(test, train)])
+        weights = np.ones(1)
+        matrix = cast(Array, kernel)
+    total = gram = DenseGram(matrix[np.ix_(train, train)])
     areas = dict[float, float]()
     gaps = dict[float, float]()
-    weights = np.ones(1)
     hulls = warm_start = None
     for lam in sorted(lams, reverse=True):  # from lam = 1, whose solution is the class means, to the hard margin
         machine = solver.machine(lam, len(train))
         gap = 0.0
-        if learned:
-            learned_mix = easymkl(train_kernel, y[train], machine, hulls)
-            weights = learned_mix.values
-            hulls = learned_mix.variables
-            gap = float(learned_mix.gap or 0.0)
-        gram = train_kernel.combine(weights) if learned else train_kernel
+        if bank is not None:
+            learned = easymkl(train_bank, y[train], machine, hulls, total)
+            weights = learned.values
+            hulls = learned.variables
+            gap = float(learned.gap or 0.0)
+            matrix = bank.combine(weights).dense()
+            gram = DenseGram(matrix[np.ix_(train, train)])
         solution = machine.solve(gram, y[train], hulls if warm_start is None else warm_start)
         warm_start = solution.warm
         gaps[lam] = max(gap, solution.gap)
-        values = (test_kernel.combine(weights) if learned else test_kernel).multiply(solution.coef)
-        areas[lam] = area_under_curve(y[test], values)
+        areas[lam] = area_under_curve(y[test], matrix[np.ix_(test, train)] @ solution.coef)
     return FoldRun(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
 
 
