@@ -166,7 +166,7 @@ def test_a_figure_shows_a_whole_run_once_all_its_cells_are_finished() -> None:
     drawn: list[list[int]] = []
     found = pages.Section(made, usual, Results(whole.entries[:-1]), ()).figures
     assert drawn == [[3, 3, 3], [2, 2]]
-    assert [see for _, see, _ in found] == ["See. The whole protocol.", "See. A part of the protocol."]
+    assert [figure.see for figure in found] == ["See. The whole protocol.", "See. A part of the protocol."]
 
 
 def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -15,6 +16,7 @@ from multikernel.files import write_whole
 from multikernel.html import inline_svg, provenance, templates
 from multikernel.reproduce.catalogue import bindings, verdict_on
 from multikernel.reproduce.experiment import Experiment, Figure
+from multikernel.reproduce.pages.numbers import NumbersOfFigure
 from multikernel.reproduce.pages.tables import (
     Counts,
     ExperimentCost,
@@ -74,14 +76,14 @@ class Section:
         return variant_counts(self.verdicts, [STATED, *self.variants])
 
     @cached_property
-    def figures(self) -> list[tuple[str, str, Markup]]:
-        """Titles, sentences and pictures of the figures that have results."""
-        pictures = []
+    def figures(self) -> list[DrawnFigure]:
+        """The figures that have results."""
+        drawn = []
         for figure in self.experiment.draw:
             results, note = self._cells_of_figure(figure)
             if results:
-                pictures.append((figure.title, f"{figure.see} {note}".strip(), Markup(_svg(figure, results))))
-        return pictures
+                drawn.append(_drawn(figure, results, f"{figure.see} {note}".strip()))
+        return drawn
 
     def _cells_of_figure(self, figure: Figure) -> tuple[Results, str]:
         """The cells that a figure shows, and a sentence that says whether this is the whole protocol or a part.
@@ -102,8 +104,25 @@ class Section:
         return usual, "A part of the protocol."
 
 
-def _svg(figure: Figure, results: Results) -> str:
-    return inline_svg(lambda ax: figure.draw(ax, results), figure.title, (5.4, 3.4))
+@dataclass(frozen=True)
+class DrawnFigure:
+    """A figure on a page: its title, a sentence about it, the picture, and the numbers that it shows."""
+
+    title: str
+    see: str
+    picture: Markup
+    numbers: NumbersOfFigure
+
+
+def _drawn(figure: Figure, results: Results, see: str) -> DrawnFigure:
+    tables = []
+
+    def draw(axes: Any) -> None:
+        figure.draw(axes, results)
+        tables.append(NumbersOfFigure.of(axes))
+
+    picture = Markup(inline_svg(draw, figure.title, (5.4, 3.4)))
+    return DrawnFigure(figure.title, see, picture, tables[0])
 
 
 @dataclass(frozen=True)
