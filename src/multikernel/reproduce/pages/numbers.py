@@ -17,7 +17,7 @@ class NumbersOfFigure:
 
     @classmethod
     def of(cls, axes: Any) -> NumbersOfFigure:
-        """The numbers of the lines on these axes, in the order of the legend, with the lengths of their error bars in parentheses.
+        """The numbers of the lines on these axes, in the order of the legend; error bars stand in parentheses.
 
         The only line of a figure may have no label; then the vertical axis names it. There are no numbers where the
         horizontal axis has no name, because positions on it are then no numbers.
