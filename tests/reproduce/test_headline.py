@@ -21,16 +21,16 @@ HEADLINE = (KEPT / "headline.md").read_text().splitlines()[0]
 
 
 def test_the_readme_and_the_first_page_have_the_headline() -> None:
-    found = re.match(r"Of (\d+) published results, (\d+) \((\d+ %)\) .* \((\d+ %) in all\)", HEADLINE)
+    pattern = r"Of (\d+) published results, (\d+) \((\d+ %)\) .* leaves open \((\d+ %) in all\)"
+    found = re.match(pattern, HEADLINE)
     assert found is not None
     judged, within, stated, variants = found.groups()
     readme = " ".join((ROOT / "README.md").read_text().split())
     assert f"{within} of {judged} published results ({stated})" in readme
-    assert f"{variants} with named variants" in readme
-    more = re.search(r"(\d+) more are reproduced in one of .*, (\d+) only where", HEADLINE)
-    assert more is not None
-    share = 100 * (int(within) + int(more[1]) + int(more[2])) / int(judged)
-    assert f"{share:.0f} % with variants that were found by looking at the published numbers" in readme
+    assert f"{variants} with other readings of what the papers leave open" in readme
+    fitted = re.search(r"found by looking at the published numbers \((\d+ %) in all\)", HEADLINE)
+    assert fitted is not None
+    assert f"{fitted[1]} with changes that were found by looking at the published numbers" in readme
     assert HEADLINE in (KEPT / "index.html").read_text()
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from multikernel.datasets import Dataset
 from multikernel.reproduce.data import DataSource
@@ -66,10 +67,25 @@ def test_the_published_point_is_one_of_twenty_values_and_of_no_other_number_up_t
 
 
 def test_kernels_at_the_best_lambda_and_at_one_that_ties() -> None:
-    found: list[dict[str, Any]] = [
-        {"performance": performance, "kernels": [1, 4, 9, 30]}
-        for performance in np.array([[0.2, 0.79, 0.8, 0.6], [0.4, 0.89, 0.9, 0.7]])
-    ]
+    def measured(*rows: list[float]) -> list[dict[str, Any]]:
+        return [{"performance": np.array(row), "kernels": [1, 4, 9, 30]} for row in rows]
+
+    found = measured([0.2, 0.79, 0.8, 0.6], [0.4, 0.9, 0.89, 0.7], [0.3, 0.84, 0.86, 0.6])
     assert benchmark._at_best("kernels", 1.0)(found).value == 9
     assert benchmark._at_a_tie("kernels", 1.0, 2.0)(found).value == 4
     assert benchmark._at_a_tie("kernels", 1.0, 40.0)(found).value == 9
+    always_better = measured([0.2, 0.79, 0.8, 0.6], [0.4, 0.89, 0.9, 0.7])  # by less than the splits deviate
+    assert benchmark._at_a_tie("kernels", 1.0, 2.0)(always_better).value == 9
+
+
+def test_the_chance_of_a_lambda_with_other_splits() -> None:
+    """Of 400 splits the means differ by one standard error; two such means differ by root two times as much."""
+    differences = np.random.default_rng(1).normal(size=400)
+    differences = (differences - differences.mean()) / differences.std() + 1 / 20
+    chances = benchmark._chances(np.column_stack([np.zeros(400), differences]))
+    assert chances.sum() == pytest.approx(1.0)
+    assert chances[0] == pytest.approx(stats.norm.sf(1 / np.sqrt(2)), abs=0.03)
+
+
+def test_of_equal_means_the_last_is_the_best() -> None:
+    assert benchmark._best(np.array([[1.0, 3.0, 3.0, 2.0], [5.0, 1.0, 1.0, 1.0]])).tolist() == [2, 0]

@@ -56,6 +56,11 @@ def test_variants_that_look_at_the_published_numbers_are_named() -> None:
         assert each.fitted <= set(each.variants)
     assert {name for each in EXPERIMENTS for name in each.fitted} == {
         "20 values",
+        "ERP",
+        "a step of 0.1",
+        "labels centred",
+        "raw",
+        "uncentred",
         "C = 100",
         "C = 2",
         "C = 4",

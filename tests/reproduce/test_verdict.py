@@ -153,7 +153,7 @@ def results(**errors: float) -> Results:
 
 
 def test_a_variant_never_replaces_what_is_stated() -> None:
-    query = Query({"data": "sonar"}, ("error",), "lower", cause="centring")
+    query = Query({"data": "sonar"}, ("error",), "lower", causes={"raw": "centring"})
     verdict = _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.71))
     assert (verdict.mark, verdict.agreeing, verdict.cause) == (Mark.WORSE, ("raw",), "centring")
     assert Counts.of([verdict]).variant == 1
@@ -164,7 +164,8 @@ def test_a_variant_never_replaces_what_is_stated() -> None:
 
 
 def test_a_reading_summarises_the_cells_of_what_is_stated() -> None:
-    query = Query({}, ("error",), "lower", cause="ties", readings={"raw": lambda errors: Measured(min(errors) - 0.2)})
+    query = Query({}, ("error",), "lower", readings={"raw": lambda errors: Measured(min(errors) - 0.2)})
+    query = replace(query, causes={"raw": "ties"})
     verdict = _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.1))
     assert (verdict.measured["stated"].value, verdict.measured["raw"].value) == pytest.approx((0.9, 0.7))
     assert (verdict.mark, verdict.agreeing) == (Mark.WORSE, ("raw",))
@@ -223,7 +224,8 @@ def test_lists_are_repetitions_and_cells_without_the_quantity_are_left_out() -> 
 
 
 def judge(better: Any = "lower", kind: Kind = Kind.RESULT, cause: str = "", **errors: float) -> Verdict:
-    return _verdict_by(row(kind=kind), experiment(), Query({}, ("error",), better, cause=cause), results(**errors))
+    query = Query({}, ("error",), better, cause=cause, causes={"raw": "raw features", "nearest": "the choice"})
+    return _verdict_by(row(kind=kind), experiment(), query, results(**errors))
 
 
 def test_counts_of_hand_made_rows() -> None:
@@ -254,17 +256,20 @@ def test_counts_of_hand_made_rows() -> None:
         headline(verdicts, quick=True)
         == f"This is a quick run: its verdicts are those of a few cells of each experiment. {text}"
     )
-    assert "1 lie within two standard errors of the difference, 2 of the 9 with a published" in text
-    assert "deviation lie within this deviation, and 0 without any deviation agree in all printed digits" in text
     assert "Of 9 published results, 2 (22 %)" in text
-    assert "2 better, 1 worse, 1 neither; for 2 of these" in text
+    assert "there are 1 of them (11 %): 1 lie within two standard errors of the difference, and 0, without" in text
+    assert "deviation (in all 2 of the 9 with a deviation do). 2 more are reproduced in another reading" in text
+    assert "leaves open (44 % in all), 1 only where" in text
+    assert "published numbers (56 % in all), and 4 in no variant: 2 are better, 1 worse, 1 neither; for 2 of" in text
     assert "quoted" not in text
     query = Query({}, ("error",), "lower", quoted=True)
     quoted = [_verdict_by(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
     quoted.append(_verdict_by(row(), experiment(), query, results(stated=0.9)))
     assert Counts.of([*verdicts, *quoted]).judged == 9
+    quoted.append(_verdict_by(row(), experiment(), NotComparable("not run", quoted=True), Results(())))
     assert headline([*verdicts, *quoted]) == (
-        f"{text} 4 more numbers are quoted by a paper from others, and are not counted; 3 of them are reproduced, too."
+        f"{text} 5 more numbers are quoted by a paper from others, and are not counted: 4 of them are measured here, "
+        "and 3 are reproduced."
     )
 
 
@@ -287,9 +292,11 @@ def test_no_rounding_is_allowed_of_a_count() -> None:
 
 def test_only_the_variants_that_the_cause_names_are_credited() -> None:
     measured = results(stated=0.9, raw=0.71, nearest=0.70)
-    assert _verdict_by(row(), experiment(), Query({}, ("error",)), measured).agreeing == ("raw", "nearest")
-    verdict = _verdict_by(row(), experiment(), Query({}, ("error",), credited=("nearest",)), measured)
+    assert _verdict_by(row(), experiment(), Query({}, ("error",)), measured).agreeing == ()
+    verdict = _verdict_by(row(), experiment(), Query({}, ("error",), causes={"nearest": "so"}), measured)
     assert verdict.agreeing == ("nearest",)
+    assert verdict.agreement["raw"].within
+    assert "raw 0.710 (✓); nearest 0.700 ✓" in table_line(verdict).variants
     assert set(verdict.measured) == {"stated", "raw", "nearest"}
 
 

@@ -90,7 +90,7 @@ def verdict_on(row: PublishedNumber, results: Mapping[str, Results]) -> Verdict:
 
 def _verdict_by(row: PublishedNumber, experiment: Experiment, binding: Binding, results: Results) -> Verdict:
     if isinstance(binding, NotComparable):
-        return Verdict(row, Mark.NOT_COMPARABLE, cause=binding.reason)
+        return Verdict(row, Mark.NOT_COMPARABLE, cause=binding.reason, quoted=binding.quoted)
     if isinstance(binding, Constant):
         measured = Measured(binding.value)
         return Verdict(row, mark_of(row, measured, "neither"), {STATED: measured}, cause=binding.cause)
@@ -107,11 +107,10 @@ def _verdict_by(row: PublishedNumber, experiment: Experiment, binding: Binding, 
     mark = mark_of(compared, measured_by[STATED], binding.better, same_samples)
     if mark is Mark.NOT_COMPARABLE:
         return Verdict(row, mark, measured_by, cause=_INDECISIVE)
-    credited = binding.credited or tuple(agreements)
-    agreeing = tuple(name for name, value in agreements.items() if name != STATED and value.within and name in credited)
+    agreeing = tuple(name for name in binding.causes if name in agreements and agreements[name].within)
     fitted = tuple(name for name in agreeing if name in experiment.fitted)
     if mark in DIFFERING:
-        cause = next((sentence for name, sentence in binding.causes.items() if name in agreeing), binding.cause)
+        cause = binding.causes[agreeing[0]] if agreeing else binding.cause
         remark = binding.remark
     else:
         cause = remark = ""

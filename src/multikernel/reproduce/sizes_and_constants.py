@@ -135,7 +135,7 @@ def _dpp_others(row: PublishedNumber) -> Binding | None:
     if row.data == "Gisette":
         return NotComparable("The data set is not available here.")
     if "LeCun" in row.method:
-        return NotComparable("The paper quotes this number from another paper.")
+        return NotComparable("The paper quotes this number from another paper, whose method is not run.", quoted=True)
     if row.metric in _DPP_PRINTED:
         return Constant(_DPP_PRINTED[row.metric])
     return None
@@ -154,9 +154,10 @@ def _rls2_others(row: PublishedNumber) -> Binding | None:
     if row.metric == "stopping delta":
         return Constant(DELTA)
     if row.data == "14 Cancers":
-        return NotComparable(
-            "The data set (198 tumours, 16,063 genes) is not available here; the data set srbct is used in its place."
-        )
+        reason = "The data set (198 tumours, 16,063 genes) is not available here"
+        if row.method and "RLS2" not in row.method:
+            return NotComparable(f"The paper quotes this number from others. {reason}.", quoted=True)
+        return NotComparable(f"{reason}; the data set srbct is used in its place.")
     return None
 
 

@@ -87,7 +87,7 @@ class Query:
     quantity : the path of names to the number in the measurement of a cell; each entry of a list is a repetition
     better : whether lower or higher numbers are better
     summary : function of the numbers of all cells: the measured number, or None where cells that it needs are missing
-    cause : the cause where the number differs from the published one; empty while it is unknown
+    cause : the cause where the number differs from the published one, other than a variant; empty while it is unknown
     readings : other summaries of the stated cells, by the name of the variant
     readings_of : the variant whose cells a reading summarises, where these are not the stated ones
     stated : str, the variant of the cells that follow the paper
@@ -96,8 +96,8 @@ class Query:
     quoted : whether the paper quotes the number from others
     same_samples : whether the repetitions are folds of the samples that the paper has, too
     of_squares : whether the published standard deviation is that of the square of the number
-    causes : the cause where a variant agrees, by its name; the first one that agrees is reported instead of ``cause``
-    credited : the variants that the cause is about; that others agree is not counted. Empty where it is of any variant
+    causes : the variants that may be the cause of a difference, each with a sentence that says so; the sentence of the
+        first one that agrees is reported instead of ``cause``. That any other variant agrees is shown, and not counted
     exact : whether the published number is a count, of which no rounding is allowed
     """
 
@@ -115,7 +115,6 @@ class Query:
     same_samples: bool = False
     of_squares: bool = False
     causes: Mapping[str, str] = field(default_factory=dict)
-    credited: tuple[str, ...] = ()
     exact: bool = False
 
     def compared(self, row: PublishedNumber) -> PublishedNumber:
@@ -162,9 +161,10 @@ class Constant:
 
 @dataclass(frozen=True)
 class NotComparable:
-    """A published number that is not measured, and the reason."""
+    """A published number that is not measured, the reason, and whether the paper quotes it from others."""
 
     reason: str
+    quoted: bool = False
 
 
 Binding = Query | Constant | NotComparable
@@ -206,7 +206,7 @@ class Verdict:
     agreement : by the name of the variant
     cause : str, why the number differs or is not comparable; empty while it is unknown
     remark : on a difference whose cause is unknown
-    agreeing : the variants, other than "stated", that agree
+    agreeing : the variants that agree and are a cause of the difference
     fitted : the agreeing variants that were chosen by looking at the published numbers
     quoted : whether the paper quotes the number from others
     """

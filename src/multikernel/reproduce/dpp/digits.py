@@ -159,7 +159,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
     images = "deskewed" if "deskewed" in row.method else "raw"
     summary = _count if row.metric == "test errors" else _share
     instead = _COUNTED if row.metric == "test errors" else ""
-    return Query({"images": images, "train": 60_000}, (), "lower", summary, _CAUSE, instead=instead)
+    return Query({"images": images, "train": 60_000}, (), "lower", summary, causes={MOVED: _CAUSE}, instead=instead)
 
 
 EXPERIMENT = Experiment(

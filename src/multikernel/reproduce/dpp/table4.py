@@ -41,19 +41,20 @@ _PREPARATIONS = {
     CONSTANT: FeatureScaling("interval", constant=True),
     PER_SAMPLE: SCALINGS["signed"],
 }
-_LONG = {"australian": 2}  # outer folds with Gaussians, of which a model takes minutes and a gigabyte
 _HABERMAN = (
     "Three features that are scaled to [0, 1] have only two dimensions left once samples have unit length. If a "
     "constant feature is added, the AUC is within the published deviation."
 )
+_SIGNED = "The published numbers are reproduced with features that are scaled to [-1, 1]."
 _COST = (
     "The cause is probably C. With features scaled to [-1, 1], and with C divided by the number of training samples, "
     "so that its grid ends at about 3, the published AUC is reproduced on Liver for rho = 1.1 and 1.5, though not for "
     "2, and not on Diabetes. Where C is not divided, the end of its grid, 1000, is chosen in 20 of 30 folds."
 )
 _ORDER = (
-    "On Haberman gHKL finds no function that is better than a constant at any C, so that the order of the test "
-    "samples is arbitrary: the tolerance of the solver alone changes the AUC of a fold by up to 0.82."
+    "On Haberman gHKL hardly finds a function that is better than a constant (by less than 0.1 % in 28 of 30 models), "
+    "so that the order of the test samples is arbitrary: the tolerance of the solver alone changes the AUC of a fold "
+    "by up to 0.82."
 )
 
 
@@ -63,17 +64,11 @@ def _cells(quick: bool) -> Sequence[Cell]:
             data=["haberman"], variant=["stated", "signed"], method=[EASY, "gHKL rho=2.0 (=HKL)"], fold=range(2)
         )
     names = [NAMES[name] for name in SETS]
-    easy = grid(data=names, variant=["stated", "signed", "standardised"], method=[EASY], fold=range(10))
-    constant = grid(data=[NAMES["Haberman"]], variant=[CONSTANT], method=[EASY], fold=range(10))
-    products = grid(data=names, variant=["stated"], method=list(RHOS), fold=range(10))
-    gaussians = grid(data=names, variant=[GAUSSIANS], method=list(RHOS), fold=range(10))
-    average = grid(data=[NAMES["Liver"]], variant=[PER_SAMPLE], method=list(RHOS), fold=range(10))
+    shorter = [name for name in names if name != NAMES["Australian"]]
     return [
-        *easy,
-        *constant,
-        *products,
-        *average,
-        *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10)),
+        *grid(data=names, variant=["stated", "signed", "standardised", CONSTANT], method=[EASY], fold=range(10)),
+        *grid(data=names, variant=["stated", PER_SAMPLE], method=list(RHOS), fold=range(10)),
+        *grid(data=shorter, variant=[GAUSSIANS], method=list(RHOS), fold=range(10)),
     ]
 
 
@@ -122,17 +117,11 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return None
     fields = {"data": NAMES[row.data], "method": row.method}
     if row.method == EASY:
-        return Query(fields, ("auc",), "higher", cause=_cause(row.data), same_samples=True)
+        return Query(fields, ("auc",), "higher", causes={"signed": _SIGNED, CONSTANT: _HABERMAN}, same_samples=True)
     if row.data == "Haberman":
         return Query(fields, ("auc",), "higher", same_samples=True, instead=_ORDER)
     causes = {PER_SAMPLE: _COST}
     return Query(fields, ("auc",), "higher", same_samples=True, causes=causes, remark=_COST)
-
-
-def _cause(data: str) -> str:
-    if data == "Haberman":
-        return _HABERMAN
-    return "The published numbers are reproduced with features that are scaled to [-1, 1]."
 
 
 EXPERIMENT = Experiment(
@@ -144,7 +133,8 @@ EXPERIMENT = Experiment(
         "1e3 for hierarchical kernel learning (gHKL). The paper does not state which base kernels and which weights of "
         "the graph gHKL was given. Here its kernels are products of x_i z_i, on the same inputs as those of EasyMKL, "
         "and the weight of a product doubles with each factor. Features are scaled to [0, 1], and samples to unit "
-        "length."
+        "length. The inner folds of EasyMKL stop at a duality gap of 1e-3, or after six pairwise steps for each "
+        "sample; those of gHKL stop at a gap of 1e-2, and its final models at 1e-3."
     ),
     cells=_cells,
     measure=_measure,
@@ -153,11 +143,14 @@ EXPERIMENT = Experiment(
     variants={
         "signed": SIGNED,
         "standardised": STANDARDISED,
-        GAUSSIANS: "The base kernels of gHKL are Gaussians, one for each standardised feature.",
+        GAUSSIANS: (
+            "The base kernels of gHKL are Gaussians, one for each standardised feature; not on Australian, where a "
+            "model takes minutes."
+        ),
         PER_SAMPLE: "Features are scaled to [-1, 1], and C is divided by the number of training samples.",
         CONSTANT: (
             "A constant feature is added to those on [0, 1], so that a sample that is scaled to unit length still "
-            "shows how long it was; on Haberman, where this was found by comparing the numbers."
+            "shows how long it was; this was found by comparing the numbers."
         ),
     },
     fitted=frozenset({PER_SAMPLE, CONSTANT}),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,41 +19,56 @@ from multikernel.procedures import HiddenConvexProblem, hidden_convex
 from multikernel.reproduce.data import DataSource, FeatureScaling
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.nkrr.bigrams import reviews
+from multikernel.reproduce.nkrr.table1 import ALPHAS, RADII
+from multikernel.reproduce.polynomial import PolynomialMethod
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Measured, Query, smallest_to_largest
 
 REVIEWS = 900
 BIGRAMS = 3600
 MOST = 100  # iterations
-CHANGE = 1e-3  # a shorter step ends the printed algorithm; the paper does not state this bound
+SHORTEST = (1e-3, 1e-2, 1e-1)  # a step below ends the printed algorithm; the paper does not state this bound
+LONG = "a step of 0.1"
 NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"
-_END = (
-    "The paper does not state how short a step ends the algorithm. A step of 0.6, a hundredth of the norm of the "
-    "vector of weights 1, is reached after 2 iterations with either norm, but the duality gap is then still 0.35 or "
-    "more in seven of eight runs. In these seven runs a step of 0.06 is reached after 38 iterations or more, and a "
-    "step of 1e-3 often not after 100."
+_ENDS = (
+    "The published numbers are reproduced if a step below 0.1 ends the algorithm. The paper does not state how short "
+    "the last step is."
+)
+_REVIEWS = (
+    "The paper does not state how short a step ends the algorithm. On the reviews a step of 0.6, a hundredth of the "
+    "norm of the vector of weights 1, is reached after 2 iterations with either norm, but the duality gap is then "
+    "still 0.35 or more in seven of eight runs. In these seven runs a step of 0.06 is reached after 38 iterations or "
+    "more, and a step of 1e-3 often not after 100."
 )
 
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     if cell["data"] == TEXTS:
         X, y = reviews(source, TEXTS, cell["rows"], cell["bigrams"])
+        parameters: Mapping[str, float] = {"alpha": cell["alpha"], "radius": cell["radius"]}
     else:
         X, y = source.signs(cell["data"])
         X = FeatureScaling("interval", "features")(X)
         y = y - y.mean()
+        if cell["step"] == "choice":
+            method = PolynomialMethod(2, cell["norm"])
+            radii = [f * X.shape[1] ** (1 / cell["norm"]) for f in RADII]
+            return method.choice(X, y, method.grid(ALPHAS, radii))
+        parameters = prerequisite["parameters"]
     bank = bind(kernels.linear_features(), X)
-    machine = RidgeMachine(cell["alpha"], fit_intercept=False)
-    problem = Problem(bank, HadamardPower(2), machine, NormBall(cell["norm"], cell["radius"], 1.0), y)
+    machine = RidgeMachine(parameters["alpha"], fit_intercept=False)
+    problem = Problem(bank, HadamardPower(2), machine, NormBall(cell["norm"], parameters["radius"], 1.0), y)
     convex_problem = HiddenConvexProblem.of(problem) if hidden_convex(problem) else problem
-    start = time.perf_counter()
-    result = PublishedGradient(tol=1e-300, max_iter=MOST, change=CHANGE).minimise(convex_problem)
-    seconds = time.perf_counter() - start
+    runs = []
+    for change in SHORTEST:
+        start = time.perf_counter()
+        result = PublishedGradient(tol=1e-300, max_iter=MOST, change=change).minimise(convex_problem)
+        runs.append((result, (time.perf_counter() - start) / max(result.n_iter, 1)))
     return {
-        "iterations": result.n_iter,
-        "seconds": seconds / max(result.n_iter, 1),
-        "certificate": result.certificate.value,
+        "iterations": [result.n_iter for result, _ in runs],
+        "seconds": runs[0][1],
+        "certificate": [result.certificate.value for result, _ in runs],
     }
 
 
@@ -64,23 +80,28 @@ def _cells(quick: bool) -> list[Cell]:
         texts = {"alpha": [1e3], "radius": [30.0], "rows": [200], "bigrams": [400]}
     else:
         texts = {"alpha": [10.0, 1e3], "radius": [10.0, 30.0], "rows": [REVIEWS], "bigrams": [BIGRAMS]}
-    return [
-        *grid(data=small, norm=[2], alpha=[1.0, 10.0], radius=[1.0, 10.0]),
-        *grid(data=[TEXTS], norm=[1, 2], **texts),
-    ]
+    choices = grid(data=small, norm=[2] if quick else [1, 2], step=["choice"])
+    return [*(cell.followed_by(step="run") for cell in choices), *grid(data=[TEXTS], norm=[1, 2], **texts)]
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "iterations to converge":
-        return Query({"norm": 2, "rows": None}, ("iterations",), "lower", smallest_to_largest, cause=_END)
+        query = Query({"step": "run"}, ("iterations",), "lower", _fewest_and_most(0))
+        return replace(query, readings={LONG: _fewest_and_most(2)}, causes={LONG: _ENDS})
     if row.metric == "seconds per step":
-        return Query({"norm": 2, "data": "parkinsons"}, ("seconds",), "lower", _median)
+        return Query({"step": "run", "norm": 2, "data": "parkinsons"}, ("seconds",), "lower", _median)
     if row.metric == "seconds per iteration":
         return Query({"data": TEXTS, "rows": REVIEWS}, ("seconds",), "lower", _median)
     if row.metric == "iterations":
         fields = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
-        return Query(fields, ("iterations",), "lower", smallest_to_largest, cause=_END)
+        query = Query(fields, ("iterations",), "lower", _fewest_and_most(0), cause=_REVIEWS)
+        return replace(query, readings={LONG: _fewest_and_most(2)}, causes={LONG: _ENDS})
     return None
+
+
+def _fewest_and_most(position: int) -> Callable[[Sequence[Any]], Measured]:
+    """The range of the iterations over the runs, with one of ``SHORTEST`` as the shortest step."""
+    return lambda runs: smallest_to_largest([iterations[position] for iterations in runs])
 
 
 def _median(values: Sequence[Any]) -> Measured:
@@ -93,13 +114,17 @@ EXPERIMENT = Experiment(
     title="Iterations of the printed algorithm",
     protocol=(
         "The printed algorithm is projected gradient descent, in which the step size is multiplied by 0.8 whenever a "
-        "step is longer than the one before. It is run until a step is shorter than 1e-3, or for 100 iterations, with "
-        "several values of lambda and of the radius; the paper states neither these values nor the shortest step. The "
-        "fewest and the most iterations are shown. The data are four sets whose features are scaled to [0, 1] and "
-        "centred, and the bigrams of 900 reviews. Seconds are those of one thread."
+        "step is longer than the one before. It is run until a step is shorter than 1e-3, or for 100 iterations; the "
+        "paper does not state the shortest step. The fewest and the most iterations are shown. The data are the four "
+        "sets of Table 1, whose features are scaled to [0, 1] and centred, with balls of norm 1 and 2 and with the "
+        "lambda and the radius that the folds of Table 1 choose, and the bigrams of 900 reviews, with two values of "
+        "lambda and of the radius. Seconds are those of one thread."
     ),
     cells=_cells,
     measure=_measure,
     bind=_bind,
+    variants={LONG: "A step below 0.1 ends the algorithm; this bound was found by comparing the numbers."},
+    fitted=frozenset({LONG}),
+    version=2,
     seconds=4.5,
 )

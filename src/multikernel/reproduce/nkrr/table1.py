@@ -35,10 +35,10 @@ PREPARATIONS = {  # the paper scales "for each dataset", that is before it is sp
 }
 VARIANTS = {
     "uncentred": (
-        "Features are scaled to [0, 1] and not centred. The square of a linear kernel on centred features has no "
-        "linear part."
+        "Features are scaled to [0, 1] and not centred, although the paper says that they are; the square of a linear "
+        "kernel on centred features has no linear part."
     ),
-    "raw": "Features are used as they are in the file.",
+    "raw": "Features are used as they are in the file, although the paper says that they are scaled and centred.",
     CENTRED: (
         "From each example the mean of its own features is subtracted, which is a mean along the wrong axis; this was "
         "found by comparing the numbers."
@@ -58,12 +58,16 @@ _SONAR = (
 )
 
 
-CAUSES = {
-    CENTRED: ("The published number is reproduced where each example is centred by the mean of its own features."),
-    "raw": "The published number is reproduced with features as they are in the file.",
-    "uncentred": "The published number is reproduced where features are not centred.",
-    ONE: _SONAR,
-    HALF: _SONAR,
+_EXAMPLES = "The published number is reproduced where each example is centred by the mean of its own features."
+CAUSES = {  # of each data set the variants that reproduce the most numbers
+    "Parkinsons": {CENTRED: _EXAMPLES},
+    "Iono": {"raw": "The published number is reproduced with features as they are in the file."},
+    "Sonar": {
+        "uncentred": "The published number is reproduced where features are not centred.",
+        ONE: _SONAR,
+        HALF: _SONAR,
+    },
+    "Breast": {CENTRED: _EXAMPLES},
 }
 
 
@@ -100,7 +104,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 1" or row.metric != "RMSE":
         return None
     fields = {"data": DATA[row.data], "method": row.method, "step": "test"}
-    return Query(fields, ("error",), "lower", causes=CAUSES)
+    return Query(fields, ("error",), "lower", causes=CAUSES[row.data])
 
 
 EXPERIMENT = Experiment(
@@ -119,7 +123,7 @@ EXPERIMENT = Experiment(
     bind=_bind,
     tables=(1,),
     variants=VARIANTS,
-    fitted=frozenset({CENTRED, ONE, HALF}),
+    fitted=frozenset(VARIANTS),  # the paper says what the preparation is; the others were found by its numbers
     version=2,
     tol=1e-6,
     seconds=0.5,

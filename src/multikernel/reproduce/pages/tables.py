@@ -87,6 +87,11 @@ class Counts:
         return self.within + self.variant + self.fitted + self.better + self.worse + self.other
 
     @property
+    def strictly(self) -> int:
+        """The results that agree by another measure than one published deviation."""
+        return self.by_errors + self.by_digits
+
+    @property
     def total(self) -> int:
         return self.judged + self.not_comparable + self.not_run
 
@@ -103,6 +108,10 @@ class Counts:
     @property
     def variant_share(self) -> str:
         return self.share(self.within + self.variant)
+
+    @property
+    def fitted_share(self) -> str:
+        return self.share(self.within + self.variant + self.fitted)
 
 
 @dataclass(frozen=True)
@@ -225,7 +234,9 @@ def table_line(verdict: Verdict) -> TableLine:
     variants = []
     for name, measured in verdict.measured.items():
         if name != STATED:
-            tick = " ✓" if name in verdict.agreeing else ""
+            tick = ""
+            if name in verdict.agreement and verdict.agreement[name].within:
+                tick = " ✓" if name in verdict.agreeing or not verdict.differs else " (✓)"
             times = ""
             if measured.count > 1 and stated_number is not None and measured.count != stated_number.count:
                 times = f" in {measured.count}"
@@ -317,23 +328,24 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
     """The state of the reproduction in a few sentences, or of a quick run, whose numbers are of too few cells."""
     counts = Counts.of(verdicts)
     differing = counts.better + counts.worse + counts.other
-    tries = max((len(v.measured) - 1 for v in verdicts if v.row.kind is Kind.RESULT and v.agreeing), default=0)
     text = "This is a quick run: its verdicts are those of a few cells of each experiment. " if quick else ""
     text += (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
-        f"state the experiments: {counts.by_errors} lie within two standard errors of the difference, "
-        f"{counts.by_deviation} of the {counts.with_deviation} with a published standard deviation lie within this "
-        f"deviation, and {counts.by_digits} without any deviation agree in all printed digits, or lie in the published "
-        f"range. {counts.variant} more are reproduced in one of up to {tries} named variants ({counts.variant_share} "
-        f"in all), {counts.fitted} only where parameters, samples or preparations were found by looking at the "
-        f"published numbers, and {differing} differ in every variant: {counts.better} better, {counts.worse} worse, "
-        f"{counts.other} neither; for {counts.unexplained} of these no cause is known."
+        f"state the experiments. By the strictest measure there are {counts.strictly} of them "
+        f"({counts.share(counts.strictly)}): {counts.by_errors} lie within two standard errors of the difference, and "
+        f"{counts.by_digits}, without any deviation, agree in all printed digits or lie in the published range; the "
+        f"others lie within one published standard deviation (in all {counts.by_deviation} of the "
+        f"{counts.with_deviation} with a deviation do). {counts.variant} more are reproduced in another reading of "
+        f"what a paper leaves open ({counts.variant_share} in all), {counts.fitted} only where parameters, samples or "
+        f"preparations were found by looking at the published numbers ({counts.fitted_share} in all), and {differing} "
+        f"in no variant: {counts.better} are better, {counts.worse} worse, {counts.other} neither; for "
+        f"{counts.unexplained} of these no cause is known."
     )
     quoted = [verdict for verdict in verdicts if verdict.quoted and verdict.row.kind is Kind.RESULT]
     if not quoted:
         return text
-    agreeing = sum(verdict.agreement[STATED].within for verdict in quoted)
+    measured = [verdict.agreement[STATED].within for verdict in quoted if verdict.agreement]
     return (
-        f"{text} {len(quoted)} more numbers are quoted by a paper from others, and are not counted; {agreeing} of them "
-        "are reproduced, too."
+        f"{text} {len(quoted)} more numbers are quoted by a paper from others, and are not counted: {len(measured)} of "
+        f"them are measured here, and {sum(measured)} are reproduced."
     )

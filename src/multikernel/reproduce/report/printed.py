@@ -84,7 +84,10 @@ def choice(
     seed: int,
     change: float = CHANGE,
 ) -> dict[str, Any]:
-    """The least error over folds, and the shares of runs that reached the limit of steps, and in which F rose."""
+    """The least error over folds, the shares of runs that reached the limit of steps, and in which F rose.
+
+    Also the fewest and the most steps of a run.
+    """
     squares = np.zeros((len(alphas), len(radii)))
     ends = []
     for train, test in folds(y, count, seed, stratified=False):
@@ -101,5 +104,5 @@ def choice(
         "error": float(errors.min()),
         "not ended": float(np.mean([end.steps == MOST for end in ends])),
         "risen": float(np.mean([end.risen > 0 for end in ends])),
-        "steps": float(np.mean([end.steps for end in ends])),
+        "steps": [min(end.steps for end in ends), max(end.steps for end in ends)],
     }

@@ -21,13 +21,15 @@ from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.rls2 import conjugate
-from multikernel.reproduce.verdict import Better, Binding, Measured, NotComparable, Query, over_repetitions
+from multikernel.reproduce.verdict import STATED, Better, Binding, Measured, NotComparable, Query, over_repetitions
 from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
 SPLITS = 100
 FEWER = 30  # splits, of the variants
 _ZERO = 1e-10  # relative to the largest weight; smaller weights count as zero
+LIKELY = 0.05  # the smallest chance of a lambda that counts as tied with the best one
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -76,28 +78,38 @@ class Mode:
 
 CENTRED = "labels centred"
 ERP = "ERP"
+AS_FEATURE = "ERP as a feature"
 MODES = {
-    "stated": Mode("conjugate"),
+    STATED: Mode("conjugate"),
     CENTRED: Mode("conjugate", centred=True),
     "exact systems": Mode("paper", centred=True),
     "certified": Mode("certified", stratified=True, centred=True),
     ERP: Mode("conjugate"),
+    AS_FEATURE: Mode("conjugate"),
 }
 TIED = "tied lambda"
 ERP_TIED = "ERP, tied lambda"
 VARIANTS = {
-    CENTRED: "In classification, the mean of the training labels is subtracted from the labels.",
+    CENTRED: (
+        "In classification, the mean of the training labels is subtracted from the labels, as the paper says of "
+        "regression targets only; this was found by comparing the numbers."
+    ),
     "exact systems": (
         "The printed algorithm and stopping test, but with linear systems that are solved exactly; labels are centred."
     ),
     "certified": (
         "The problem is solved to a duality gap of 1e-4 at every lambda; labels are centred, and splits are stratified."
     ),
-    ERP: "On Cpu the target is ERP, an estimate by others, and the measured performance PRP is one of the features.",
+    ERP: (
+        "On Cpu the target is ERP, an estimate by others, and the measured performance PRP is one of the features, as "
+        "the paper has one feature more than the file; that it is this one was found by comparing the numbers."
+    ),
+    AS_FEATURE: "On Cpu the target is PRP, and ERP is the feature that the paper has in addition to those of the file.",
     TIED: (
         "The number of kernels is that of another lambda. Mean performance is so flat along the path that the splits "
-        "decide which lambda is the best. Among the values of lambda within a standard error of the best one, that is "
-        "taken at which the number of kernels is nearest to the published one."
+        "decide which lambda is the best. Among the values of lambda that are the best one in at least a twentieth of "
+        "other draws of the splits, as resamples of these splits imitate them, that is taken at which the number of "
+        "kernels is nearest to the published one."
     ),
     ERP_TIED: "The same, where the target is ERP.",
 }
@@ -109,6 +121,10 @@ _TARGET_AND_SPLITS = (
 _SPLITS = (
     "Performance is so flat along the path that the splits decide which lambda is the best, and with it the number of "
     "kernels."
+)
+_FLAT = (
+    "Performance is flat along the path, but a lambda with the published number of kernels would be the best one in "
+    "less than a twentieth of other draws of the splits."
 )
 _ONE_CLASS = (
     "The published number of kernels belongs to a lambda at which hardly any class but the larger one is predicted."
@@ -133,7 +149,7 @@ _SEES = {
 
 
 @lru_cache(maxsize=2)
-def _bank_and_target(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Array]:
+def _bank_and_target(source: DataSource, name: str, variant: str) -> tuple[KernelBank, Array]:
     """All kernels on all rows, each divided by its trace over training and test rows, and the target."""
     data = source.load(name)
     X = features(source, name)
@@ -141,9 +157,9 @@ def _bank_and_target(source: DataSource, name: str, erp: bool) -> tuple[KernelBa
         y = data.y.astype(float)
     else:
         y = source.signs(name)[1]
-    if erp:
-        X = np.column_stack([X, FeatureScaling("standard")(y[:, None])])
-        y = _estimates(source)
+    if variant in (ERP, AS_FEATURE):
+        more, y = (y, _estimates(source)) if variant == ERP else (_estimates(source), y)
+        X = np.column_stack([X, FeatureScaling("standard")(more[:, None])])
     bank = bind(kernels.rls2_basis(), X)
     traces = bank.traces()
     return bank.select(np.flatnonzero(traces > 0)).scaled(1.0 / traces[traces > 0]), y
@@ -173,7 +189,8 @@ def _cells(quick: bool) -> Sequence[Cell]:
         cell
         for benchmark_set in SETS.values()
         for variant in MODES
-        if (variant != CENTRED or not benchmark_set.regression) and (variant != ERP or benchmark_set.source == "cpu")
+        if (variant != CENTRED or not benchmark_set.regression)
+        and (variant not in (ERP, AS_FEATURE) or benchmark_set.source == "cpu")
         for cell in grid(
             data=[benchmark_set.source],
             variant=[variant],
@@ -185,7 +202,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     mode = MODES[cell["variant"]]
-    bank, y = _bank_and_target(source, cell["data"], cell["variant"] == ERP)
+    bank, y = _bank_and_target(source, cell["data"], cell["variant"] if cell["data"] == "cpu" else STATED)
     regression = _BY_SOURCE[cell["data"]].regression
     train, test = random_split(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
     train_bank = bank.block(train, train).compact()
@@ -226,18 +243,17 @@ def _at_best(quantity: str, sign: float) -> Callable[[Sequence[Any]], Measured]:
     """A number at the lambda whose mean performance over the splits is the best; of equal ones the smallest lambda."""
 
     def summary(measurements: Sequence[Any]) -> Measured:
-        mean, _ = _performance(measurements, sign)
-        return _mean_at(measurements, quantity, int(np.flatnonzero(mean >= mean.max() - 1e-9)[-1]))
+        return _mean_at(measurements, quantity, int(_best(_performance(measurements, sign).mean(axis=0))))
 
     return summary
 
 
 def _at_a_tie(quantity: str, sign: float, published: float) -> Callable[[Sequence[Any]], Measured]:
-    """The number nearest to the published one, at a lambda whose performance is within a standard error of the best."""
+    """The number nearest to the published one, at a lambda that other splits would have made the best one."""
 
     def summary(measurements: Sequence[Any]) -> Measured:
-        mean, error = _performance(measurements, sign)
-        tied = np.flatnonzero(mean >= mean.max() - error[mean.argmax()])
+        performance = _performance(measurements, sign)
+        tied = np.flatnonzero(_chances(performance) >= LIKELY)
         return min(
             (_mean_at(measurements, quantity, int(i)) for i in tied), key=lambda m: abs(float(m.value) - published)
         )
@@ -245,12 +261,28 @@ def _at_a_tie(quantity: str, sign: float, published: float) -> Callable[[Sequenc
     return summary
 
 
-def _performance(measurements: Sequence[Any], sign: float) -> tuple[Array, Array]:
-    """Means over the splits at every lambda, signed so that higher is better, and their standard errors."""
-    performance = sign * np.array([measurement["performance"] for measurement in measurements])
-    return performance.mean(axis=0), performance.std(axis=0, ddof=min(1, len(measurements) - 1)) / np.sqrt(
-        len(measurements)
-    )
+def _performance(measurements: Sequence[Any], sign: float) -> Array:
+    """Of every split and every lambda, signed so that higher is better."""
+    return sign * np.array([measurement["performance"] for measurement in measurements])
+
+
+def _best(means: Array) -> Array:
+    """The position of the best mean, in the last axis; of equal ones the last, which is the smallest lambda."""
+    return means.shape[-1] - 1 - np.argmax(means[..., ::-1] >= means.max(axis=-1, keepdims=True) - 1e-9, axis=-1)
+
+
+def _chances(performance: Array) -> Array:
+    """The chance that each lambda is the best one with other splits than these.
+
+    All lambda are measured on the same splits, so their differences matter, and not the deviation of each. The means of
+    resampled splits deviate from these means as these do from the true ones. Other splits deviate from the true ones,
+    too, and so from these by the root of 2 times as much.
+    """
+    count, lambdas = performance.shape
+    drawn = np.random.default_rng(0).multinomial(count, np.full(count, 1 / count), size=RESAMPLES)
+    means = performance.mean(axis=0)
+    others = means + np.sqrt(2.0) * (drawn @ performance / count - means)
+    return np.bincount(_best(others), minlength=lambdas) / RESAMPLES
 
 
 def _mean_at(measurements: Sequence[Any], quantity: str, index: int) -> Measured:
@@ -266,23 +298,19 @@ def _bind(row: PublishedNumber) -> Binding | None:
     fields = {"data": benchmark_set.source, "part": 0.6 if row.setting.startswith("60/40") else 0.7}
     sign = -1.0 if benchmark_set.regression else 1.0
     if row.place == "Table 3":
-        cause = _TARGET if row.data == "Cpu" else ""
         better: Better = "lower" if benchmark_set.regression else "higher"
-        return Query(fields, (), better, _at_best("performance", sign), cause)
+        return Query(fields, (), better, _at_best("performance", sign), causes={ERP: _TARGET})
     if row.metric.startswith("selected"):
         tie = _at_a_tie("kernels", sign, float(row.value))
-        query = Query(fields, (), "neither", _at_best("kernels", sign), readings={TIED: tie})
-        if row.data == "Wpbc":
-            return replace(query, remark=_ONE_CLASS)
+        query = Query(fields, (), "neither", _at_best("kernels", sign))
         if row.data == "Cpu":
-            credited = (ERP, ERP_TIED)
-            readings = {**query.readings, ERP_TIED: tie}
-            return replace(
-                query, cause=_TARGET_AND_SPLITS, readings=readings, readings_of={ERP_TIED: ERP}, credited=credited
-            )
-        return replace(query, cause=_SPLITS)
+            readings = {TIED: tie, ERP_TIED: tie}
+            causes = {ERP: _TARGET, ERP_TIED: _TARGET_AND_SPLITS}
+            return replace(query, readings=readings, readings_of={ERP_TIED: ERP}, causes=causes)
+        remark = _ONE_CLASS if row.data == "Wpbc" else _FLAT
+        return replace(query, readings={TIED: tie}, causes={TIED: _SPLITS}, remark=remark)
     if row.metric.startswith("iterations"):
-        return Query(fields, ("total",), "neither", cause=_TARGET if row.data == "Cpu" else _LABELS_CENTRED)
+        return Query(fields, ("total",), "neither", causes={ERP: _TARGET, CENTRED: _LABELS_CENTRED})
     return Query(fields, ("seconds",), "lower")
 
 
@@ -309,10 +337,10 @@ EXPERIMENT = Experiment(
         "1) kernels, each divided by its trace over training and test rows. The mean of regression targets is "
         "subtracted, and labels are -1 and +1, as the paper says. The printed algorithm is run with conjugate "
         "gradients and the printed stopping test on the residual. Table 3 states the performance at the lambda that is "
-        "best for the mean over the splits, a choice that uses the test rows. Table 4 states the number of kernels at "
-        "this lambda, and the iterations and seconds of the whole path. Features are standardised over all rows, "
-        "as the paper does not say over which. Nor does it state how accurately conjugate gradients solve a system; "
-        "here they stop at a residual of 1e-2, as the algorithm does."
+        "best for the mean over the splits, of equal ones at the smallest, a choice that uses the test rows. Table 4 "
+        "states the number of kernels at this lambda, and the iterations and seconds of the whole path. Features are "
+        "standardised over all rows, as the paper does not say over which. Nor does it state how accurately conjugate "
+        "gradients solve a system; here they stop at a residual of 1e-2, as the algorithm does."
     ),
     cells=_cells,
     measure=_measure,
@@ -320,7 +348,7 @@ EXPERIMENT = Experiment(
     tables=(3, 4),
     figures=(4, 5, 6, 7, 8),
     variants=VARIANTS,
-    fitted=frozenset({TIED, ERP_TIED}),
+    fitted=frozenset({CENTRED, ERP, TIED, ERP_TIED}),
     version=2,
     tol=1e-4,
     seconds=0.7,

@@ -190,13 +190,13 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.data != "Prostate":
         return None
     if row.metric == "selected variables":
-        return Query({"step": "folds"}, ("variables",), cause=_FOLDS, exact=True)
+        return Query({"step": "folds"}, ("variables",), cause=_FOLDS, causes={TWENTY: _FOLDS}, exact=True)
     if (row.method, row.metric) == ("RLS2", "coefficient Intercept"):
         return NotComparable("The intercept is the mean of the training targets, which the paper states.")
     better: Better = "lower" if row.metric == "test MSE" else "neither"
-    quoted = row.method != "RLS2"
-    cause = "" if quoted else _FOLDS
-    return Query({"method": row.method}, (row.metric,), better, _table_number, cause, quoted=quoted)
+    if row.method != "RLS2":
+        return Query({"method": row.method}, (row.metric,), better, _table_number, quoted=True)
+    return Query({"method": "RLS2"}, (row.metric,), better, _table_number, _FOLDS, causes={TWENTY: _FOLDS})
 
 
 def _draw_errors(ax: Any, results: Results) -> None:
