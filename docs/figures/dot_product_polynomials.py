@@ -43,14 +43,14 @@ def main() -> None:
 def _finished(found: dict[frozenset, dict], plans: list[list[Cell]]) -> list[tuple[Cell, dict]]:
     """The cells, with what was measured, of the first plan that is finished."""
     for cells in plans:
-        if all(frozenset(cell.items()) in found for cell in cells):
-            return [(cell, found[frozenset(cell.items())]) for cell in cells]
+        if all(frozenset(cell.fields) in found for cell in cells):
+            return [(cell, found[frozenset(cell.fields)]) for cell in cells]
     raise ValueError("no plan is finished: run `multikernel reproduce dpp` first")
 
 
 def _areas(found: dict[frozenset, dict], source: str, scaling: str) -> Areas:
     """The area of each test fold; of K_D,c and K_RBF with the parameter that is best on the test folds."""
-    planned = [cell for each in (curves._whole(), curves._cells(False)) for cell in each]
+    planned = dict.fromkeys([*curves._whole(), *curves._cells(False)])
     cells = [cell for cell in planned if (cell["data"], cell["variant"]) == (source, scaling)]
     plans = list(dict.fromkeys(cell["plan"] for cell in cells))
     finished = _finished(found, [[cell for cell in cells if cell["plan"] == plan] for plan in plans])

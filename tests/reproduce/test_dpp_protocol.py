@@ -73,3 +73,19 @@ def test_a_nested_run_takes_a_lam_of_the_grid_and_tests_on_the_test_fold(
     assert found["certificate"] <= 1e-6
     again = protocol.along_lam(bank, y, train, test, (found["lam"],), protocol.OUTER)
     assert found["auc"] == pytest.approx(again.areas[0])
+
+
+def test_hulls_that_meet_order_no_samples(data: tuple[Array, Array, Array, Array]) -> None:
+    """At lam = 0 their weight vector is zero, so that all samples are ties; a larger lam keeps the hulls apart."""
+    X, y, train, test = data
+    matrix = protocol.powers(X, 5).combine(protocol.fixed_weights(5)["K_sum"]).dense()
+    both = np.concatenate([train, train[:1]])
+    twice = np.arange(len(y) + 1)
+    twice[-1] = train[0]  # the first training sample once more, with the other label
+    labels = np.append(y, -y[train[0]])
+    both[-1] = len(y)
+    matrix = matrix[np.ix_(twice, twice)]
+    for tol in (protocol.INNER, protocol.OUTER):
+        apart, meeting = (protocol.along_lam(matrix, labels, rows, test, (0.3, 0.0), tol) for rows in (train, both))
+        assert meeting.areas[1] == 0.5
+        assert min(meeting.areas[0], *apart.areas) > 0.9

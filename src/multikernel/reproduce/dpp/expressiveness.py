@@ -18,6 +18,7 @@ from multikernel.reproduce.dpp.protocol import (
     choose_lam,
     fixed_weights,
     load,
+    margin_machine,
     powers,
 )
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
@@ -45,7 +46,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
         ball = diagnostics.meb_radius(bank.matrix(cell["D"]), tol=1e-7)
         return {"squared radius": ball.squared_radius, "average": ball.average_bound, "certificate": ball.gap}
     lam, _ = choose_lam(bank, y, np.arange(len(y)), 3, 0, LAMS)
-    learned = easymkl(bank, y, OUTER.machine(lam, len(y)))
+    learned = easymkl(bank, y, margin_machine(lam, OUTER, len(y)))
     fixed = fixed_weights(cell["D"])
     mixes = [learned.values, fixed["K_D"], fixed["K_sum"]]
     ratios = diagnostics.spectral_ratios(bank, mixes)

@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from multikernel import diagnostics
 from multikernel.procedures import easymkl
 from multikernel.reproduce.data import DataSource
-from multikernel.reproduce.dpp.protocol import OUTER, powers
+from multikernel.reproduce.dpp.protocol import OUTER, margin_machine, powers
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 
@@ -29,7 +29,7 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
     y = np.where(labels == 1, 1.0, -1.0)
     drawn_rows = np.random.default_rng(seed).integers(SAMPLES, size=round(SAMPLES * cell["percent"] / 100))
     swapped = np.where(np.bincount(drawn_rows, minlength=SAMPLES) % 2 == 1, -y, y)
-    learned = easymkl(powers(X, DEGREE), swapped, OUTER.machine(LAMBDA / (1 + LAMBDA), SAMPLES))
+    learned = easymkl(powers(X, DEGREE), swapped, margin_machine(LAMBDA / (1 + LAMBDA), OUTER, SAMPLES))
     return {
         "mass": diagnostics.center_of_mass(learned.values),
         "wrong": float((swapped != y).mean()),

@@ -133,8 +133,8 @@ EXPERIMENT = Experiment(
         "1e3 for hierarchical kernel learning (gHKL). The paper does not state which base kernels and which weights of "
         "the graph gHKL was given. Here its kernels are products of x_i z_i, on the same inputs as those of EasyMKL, "
         "and the weight of a product doubles with each factor. Features are scaled to [0, 1], and samples to unit "
-        "length. The inner folds of EasyMKL stop at a duality gap of 1e-3, or after six pairwise steps for each "
-        "sample; those of gHKL stop at a gap of 1e-2, and its final models at 1e-3."
+        "length. The inner folds of EasyMKL stop at a duality gap of 1e-3; those of gHKL stop at a gap of "
+        "1e-2, and its final models at 1e-3."
     ),
     cells=_cells,
     measure=_measure,
