@@ -331,15 +331,13 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
     text = "This is a quick run: its verdicts are those of a few cells of each experiment. " if quick else ""
     text += (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
-        f"state the experiments. By the strictest measure there are {counts.strictly} of them "
-        f"({counts.share(counts.strictly)}): {counts.by_errors} lie within two standard errors of the difference, and "
-        f"{counts.by_digits}, without any deviation, agree in all printed digits or lie in the published range; the "
-        f"others lie within one published standard deviation (in all {counts.by_deviation} of the "
-        f"{counts.with_deviation} with a deviation do). {counts.variant} more are reproduced in another reading of "
-        f"what a paper leaves open ({counts.variant_share} in all), {counts.fitted} only where parameters, samples or "
-        f"preparations were found by looking at the published numbers ({counts.fitted_share} in all), and {differing} "
-        f"in no variant: {counts.better} are better, {counts.worse} worse, {counts.other} neither; for "
-        f"{counts.unexplained} of these no cause is known."
+        f"state the experiments: {counts.by_deviation} of the {counts.with_deviation} with a published standard "
+        "deviation lie within this deviation. By the stricter measure, two standard errors of the difference, or all "
+        f"printed digits where there is no deviation, {counts.strictly} ({counts.share(counts.strictly)}) agree. "
+        f"{counts.variant} more are reproduced in another reading of what a paper leaves open ({counts.variant_share} "
+        f"in all), {counts.fitted} only where parameters, samples or preparations were found by looking at the "
+        f"published numbers ({counts.fitted_share} in all), and {differing} in no variant: {counts.better} are better, "
+        f"{counts.worse} worse, {counts.other} neither; for {counts.unexplained} of these no cause is known."
     )
     quoted = [verdict for verdict in verdicts if verdict.quoted and verdict.row.kind is Kind.RESULT]
     if not quoted:

@@ -45,8 +45,8 @@ _ON_TEST = {
 }
 _END = (
     "The paper does not state when the algorithm ends. Here a run ends where a step is shorter than 1e-3; in the first "
-    "version of the authors' program the bound is 1e-4. With either bound some runs take 2 steps, and some reach the "
-    "limit of 50."
+    "version of the authors' program the bound is 1e-4. With either bound some runs take one or two steps, and some "
+    "reach the limit of 50."
 )
 _SAMPLES = (
     "Table 2 was probably computed on the samples of Sonar. On these all of its numbers are reproduced as stated, "
