@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 
 from multikernel import AverageMKLClassifier, EasyMKLClassifier, kernels
+from multikernel.banks import precomputed
 from multikernel.reproduce.data import folds
 from multikernel.reproduce.dpp import protocol
 
@@ -85,7 +87,10 @@ def test_hulls_that_meet_order_no_samples(data: tuple[Array, Array, Array, Array
     labels = np.append(y, -y[train[0]])
     both[-1] = len(y)
     matrix = matrix[np.ix_(twice, twice)]
-    for tol in (protocol.INNER, protocol.OUTER):
-        apart, meeting = (protocol.along_lam(matrix, labels, rows, test, (0.3, 0.0), tol) for rows in (train, both))
+    bank = precomputed(np.stack([matrix]))
+    for kernel, tol in ((matrix, protocol.INNER), (matrix, protocol.OUTER), (bank, protocol.OUTER)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # EasyMKL says that the hulls meet
+            apart, meeting = (protocol.along_lam(kernel, labels, rows, test, (0.3, 0.0), tol) for rows in (train, both))
         assert meeting.areas[1] == 0.5
         assert min(meeting.areas[0], *apart.areas) > 0.9

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -30,6 +31,13 @@ def test_labelled_lines_are_columns_and_error_bars_stand_in_parentheses(axes: An
 def test_the_vertical_axis_names_the_only_line(axes: Any) -> None:
     axes.errorbar([1], [0.25], [0.125])
     assert NumbersOfFigure.of(axes) == NumbersOfFigure(("degree", "error"), (("1", "0.2500 (0.12)"),))
+
+
+def test_what_is_not_finite_is_left_out(axes: Any) -> None:
+    axes.errorbar([1, 2, 3], [0.25, np.nan, 0.5], [np.nan, 0.125, 0.125], label="a")
+    axes.errorbar([1, 2, 3], [1.0, 2.0, 3.0], label="b")
+    rows = NumbersOfFigure.of(axes).rows
+    assert rows == (("1", "0.2500", "1.000"), ("2", "", "2.000"), ("3", "0.5000 (0.12)", "3.000"))
 
 
 def test_several_lines_without_names_or_positions_without_a_name_have_no_table(axes: Any) -> None:

@@ -78,6 +78,13 @@ def test_kernels_at_the_best_lambda_and_at_one_that_ties() -> None:
     assert benchmark._at_a_tie("kernels", 1.0, 2.0)(always_better).value == 9
 
 
+def test_the_best_lambda_ties_with_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With thirty values the chance of each may be below one in twenty."""
+    monkeypatch.setattr(benchmark, "LIKELY", 2.0)
+    found = [{"performance": np.array([0.2, 0.8, 0.6]), "kernels": [1, 4, 9]}]
+    assert benchmark._at_a_tie("kernels", 1.0, 9.0)(found).value == 4
+
+
 def test_the_chance_of_a_lambda_with_other_splits() -> None:
     """Of 400 splits the means differ by one standard error; two such means differ by root two times as much."""
     differences = np.random.default_rng(1).normal(size=400)

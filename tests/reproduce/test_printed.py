@@ -7,7 +7,7 @@ import pytest
 
 from multikernel import PolynomialMKLRegressor, kernels
 from multikernel.reproduce.polynomial import PolynomialMethod
-from multikernel.reproduce.report.printed import MOST, descent
+from multikernel.reproduce.report.printed import MOST, choice, descent
 
 RNG = np.random.default_rng(0)
 X = RNG.random((30, 4))
@@ -29,6 +29,14 @@ def test_it_finds_the_optimum(degree: int) -> None:
     assert end.steps < MOST
     assert objective(end.weights, degree, 1.0) == pytest.approx(model.objective_, rel=1e-3)
     assert np.linalg.norm(end.weights - 1.0) == pytest.approx(1.0)
+
+
+def test_the_fewest_and_the_most_steps_of_all_runs_are_kept() -> None:
+    alone = [choice(X, Y, 1, [alpha], [1.0], 3, 0) for alpha in (0.1, 10.0)]
+    both = choice(X, Y, 1, [0.1, 10.0], [1.0], 3, 0)
+    fewest, most = zip(*(each["fewest and most steps"] for each in alone), strict=True)
+    assert both["fewest and most steps"] == [min(fewest), max(most)]
+    assert min(fewest) < both["steps"] < max(most)
 
 
 def test_without_an_intercept_labels_keep_their_mean() -> None:

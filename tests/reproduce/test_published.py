@@ -58,7 +58,10 @@ def test_variants_that_look_at_the_published_numbers_are_named() -> None:
         "20 values",
         "ERP",
         "a step of 0.1",
+        "a step of 0.6",
         "labels centred",
+        "labels centred, tied lambda",
+        "lambda = 0.0886",
         "raw",
         "uncentred",
         "C = 100",
@@ -89,9 +92,9 @@ def test_variants_have_a_sentence_and_stated_has_none() -> None:
     for each in EXPERIMENTS:
         variants = {cell.get("variant", "stated") for cell in each.cells(False)} - {"stated"}
         asked = [binding for own, binding in map(next, map(bindings, published())) if own is each]
-        readings = {name for binding in asked if isinstance(binding, Query) for name in binding.readings}
-        assert not variants & readings, each.key
-        assert variants | readings == set(each.variants), each.key
+        summaries = {name for binding in asked if isinstance(binding, Query) for name in binding.summaries}
+        assert not variants & summaries, each.key
+        assert variants | summaries == set(each.variants), each.key
 
 
 @pytest.mark.parametrize(("value", "limits"), [
@@ -116,3 +119,16 @@ def test_experiments_are_found_by_table_and_figure() -> None:
     assert experiment("smkl/table2").tables == (2,)
     with pytest.raises(ValueError, match="nkrr has no such table or figure here"):
         experiments_of("nkrr", table=9)
+
+
+def test_numbers_that_are_quoted_and_not_measured_are_called_so() -> None:
+    quoted = {
+        (row.data, row.method)
+        for row in published()
+        for _, binding in bindings(row)
+        if isinstance(binding, NotComparable) and binding.quoted
+    }
+    assert {method for data, method in quoted if data == "MNIST"}
+    assert all("LeCun" in method for data, method in quoted if data == "MNIST")
+    assert len({method for data, method in quoted if data == "14 Cancers"}) == 5
+    assert not any("RLS2" in method for _, method in quoted)

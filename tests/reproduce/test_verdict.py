@@ -164,7 +164,7 @@ def test_a_variant_never_replaces_what_is_stated() -> None:
 
 
 def test_a_reading_summarises_the_cells_of_what_is_stated() -> None:
-    query = Query({}, ("error",), "lower", readings={"raw": lambda errors: Measured(min(errors) - 0.2)})
+    query = Query({}, ("error",), "lower", summaries={"raw": lambda errors: Measured(min(errors) - 0.2)})
     query = replace(query, causes={"raw": "ties"})
     verdict = _verdict_by(row(), experiment(), query, results(stated=0.9, raw=0.1))
     assert (verdict.measured["stated"].value, verdict.measured["raw"].value) == pytest.approx((0.9, 0.7))
@@ -257,9 +257,10 @@ def test_counts_of_hand_made_rows() -> None:
         == f"This is a quick run: its verdicts are those of a few cells of each experiment. {text}"
     )
     assert "Of 9 published results, 2 (22 %) are reproduced as the papers state the experiments: 2 of the 9" in text
-    assert "where there is no deviation, 1 (11 %) agree. 2 more are reproduced in another reading" in text
+    assert "deviation, the 0 others within two standard errors of the difference" in text
+    assert "of which one applies to 9 results, 1 agree. 2 more are reproduced in another reading" in text
     assert "leaves open (44 % in all), 1 only where" in text
-    assert "published numbers (56 % in all), and 4 in no variant: 2 are better, 1 worse, 1 neither; for 2 of" in text
+    assert "published numbers (56 % in all), and 4 in no variant that counts: 2 are better, 1 worse, 1 neither" in text
     assert "quoted" not in text
     query = Query({}, ("error",), "lower", quoted=True)
     quoted = [_verdict_by(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
@@ -276,6 +277,13 @@ def test_numbers_without_any_deviation_agree_in_their_digits() -> None:
     published = row("8", None, 1)
     counts = Counts.of([_verdict_by(published, experiment(), Query({}, ("error",)), results(stated=8.3))])
     assert (counts.within, counts.by_deviation, counts.by_errors, counts.by_digits) == (1, 0, 0, 1)
+
+
+def test_quoted_numbers_are_not_counted_among_those_of_a_variant() -> None:
+    query = Query({}, ("error",), "lower")
+    measured = results(stated=0.71, raw=0.71)
+    verdicts = [_verdict_by(row(), experiment(), each, measured) for each in (query, replace(query, quoted=True))]
+    assert [count.judged for count in variant_counts(verdicts, ["stated", "raw"])] == [1, 1]
 
 
 def test_no_rounding_is_allowed_of_a_count() -> None:
@@ -300,10 +308,10 @@ def test_only_the_variants_that_the_cause_names_are_credited() -> None:
 
 
 def test_a_reading_of_a_variant() -> None:
-    query = Query({}, ("error",), readings={"nearest": lambda values: Measured(2 * values[0])})
+    query = Query({}, ("error",), summaries={"nearest": lambda values: Measured(2 * values[0])})
     measured = results(stated=0.9, raw=0.71)
     assert _verdict_by(row(), experiment(), query, measured).measured["nearest"].value == pytest.approx(1.8)
-    query = replace(query, readings_of={"nearest": "raw"})
+    query = replace(query, summaries_of={"nearest": "raw"})
     assert _verdict_by(row(), experiment(), query, measured).measured["nearest"].value == pytest.approx(1.42)
 
 

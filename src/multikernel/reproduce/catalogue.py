@@ -124,13 +124,13 @@ def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[
     for name in (STATED, *experiment.variants):
         if name == query.stated != STATED:
             continue
-        is_reading = name in query.readings
-        if is_reading:
-            variant = query.readings_of.get(name, query.stated)
+        is_summary = name in query.summaries
+        if is_summary:
+            variant = query.summaries_of.get(name, query.stated)
         else:
             variant = query.stated if name == STATED else name
         variant_cells = Results(tuple(e for e in cells if e[0].get("variant", STATED) == variant))
-        variant_query = replace(query, summary=query.readings[name]) if is_reading else query
+        variant_query = replace(query, summary=query.summaries[name]) if is_summary else query
         measured = variant_query.measured(variant_cells.measurements)
         if measured is not None:
             measured_by[name] = measured

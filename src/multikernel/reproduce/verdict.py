@@ -87,9 +87,10 @@ class Query:
     quantity : the path of names to the number in the measurement of a cell; each entry of a list is a repetition
     better : whether lower or higher numbers are better
     summary : function of the numbers of all cells: the measured number, or None where cells that it needs are missing
-    cause : the cause where the number differs from the published one, other than a variant; empty while it is unknown
-    readings : other summaries of the stated cells, by the name of the variant
-    readings_of : the variant whose cells a reading summarises, where these are not the stated ones
+    cause : the cause where the number differs from the published one and no variant of ``causes`` agrees; empty while
+        it is unknown
+    summaries : other summaries of the stated cells, by the name of the variant
+    summaries_of : the variant whose cells a summary is taken of, where these are not the stated ones
     stated : str, the variant of the cells that follow the paper
     remark : on a difference whose cause is unknown
     instead : why the measured number is not the one of the paper, so that they are not compared; empty if it is
@@ -106,8 +107,8 @@ class Query:
     better: Better = "neither"
     summary: Callable[[Sequence[Any]], Measured | None] = over_repetitions
     cause: str = ""
-    readings: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
-    readings_of: Mapping[str, str] = field(default_factory=dict)
+    summaries: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
+    summaries_of: Mapping[str, str] = field(default_factory=dict)
     stated: str = STATED
     remark: str = ""
     instead: str = ""

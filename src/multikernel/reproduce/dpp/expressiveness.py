@@ -60,10 +60,11 @@ def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) ->
 
 
 def _draw_balls(ax: Any, results: Results) -> None:
-    for quantity in ("squared radius", "average"):
-        ax.plot(results.values("D"), [measurement[quantity] for measurement in results.measurements], linewidth=1.4)
+    for quantity, label in (("squared radius", "squared radius of the ball"), ("average", "1 - mean of K")):
+        heights = [measurement[quantity] for measurement in results.measurements]
+        ax.plot(results.values("D"), heights, linewidth=1.4, label=label)
     ax.set(xlabel="degree", ylabel="size")
-    ax.legend(["squared radius of the ball", "1 - mean of K"], frameon=False)
+    ax.legend(frameon=False)
 
 
 def _draw_ratios(ax: Any, results: Results) -> None:

@@ -4,9 +4,9 @@ Stratified outer folds are used for testing. On the samples outside of an outer 
 (the paper's Lambda is lam / (1 - lam)) by the mean area under the ROC curve; among equally good values the largest is
 taken. The model is then fitted to all of these samples, to a duality gap of 1e-6. The machines of the inner folds stop
 at a gap of 1e-3. All methods train the same machine on their kernel, which maximises the margin between the convex
-hulls of the two classes. Where the hulls meet at lam = 0, the weight vector is zero, and so are all values, whose order
-would otherwise be that of rounding errors; the area is then 1/2. All kernels are powers of one matrix of cosines, and
-the folds are blocks of it.
+hulls of the two classes. Where the hulls meet at lam = 0, the weight vector is zero, and so are all values; their order
+would otherwise depend on where the solver stops. So the area is 1/2 where the solution does not prove a distance of the
+hulls. All kernels are powers of one matrix of cosines, and the folds are blocks of it.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class FoldRun:
 INNER = 1e-3
 OUTER = 1e-6  # relative duality gaps
 STEPS = 4000  # pairwise steps for each sample, at most
-APART = 1e-12  # a squared distance of the hulls, relative to that of the samples from 0, which is not due to rounding
+APART = 1e-12  # a squared distance of the hulls, relative to that of the samples from 0; a smaller one may be rounding
 
 
 def margin_machine(lam: float, tol: float, n: int) -> MarginMachine:

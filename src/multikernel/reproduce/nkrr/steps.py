@@ -27,19 +27,20 @@ from multikernel.reproduce.verdict import Binding, Measured, Query, smallest_to_
 REVIEWS = 900
 BIGRAMS = 3600
 MOST = 100  # iterations
-SHORTEST = (1e-3, 1e-2, 1e-1)  # a step below ends the printed algorithm; the paper does not state this bound
+SHORTEST = (1e-3, 0.1, 0.6)  # a step below ends the printed algorithm; the paper does not state this bound
 LONG = "a step of 0.1"
+HUNDREDTH = "a step of 0.6"
 NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"
 _ENDS = (
-    "The published numbers are reproduced if a step below 0.1 ends the algorithm. The paper does not state how short "
-    "the last step is."
+    "The paper does not state how short the last step of the algorithm is. The published number is reproduced if a "
+    "step below 0.1 is the last."
 )
 _REVIEWS = (
-    "The paper does not state how short a step ends the algorithm. On the reviews a step of 0.6, a hundredth of the "
-    "norm of the vector of weights 1, is reached after 2 iterations with either norm, but the duality gap is then "
-    "still 0.35 or more in seven of eight runs. In these seven runs a step of 0.06 is reached after 38 iterations or "
-    "more, and a step of 1e-3 often not after 100."
+    "The paper does not state how short the last step of the algorithm is. On the reviews the published numbers are "
+    "reproduced if a step below 0.6, a hundredth of the norm of the vector of weights 1, is the last; the duality gap "
+    "is then still 0.35 or more in seven of eight runs. In these seven runs a step of 0.06 is reached after 38 "
+    "iterations or more, and one of 1e-3 in none within 100."
 )
 
 
@@ -87,15 +88,15 @@ def _cells(quick: bool) -> list[Cell]:
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "iterations to converge":
         query = Query({"step": "run"}, ("iterations",), "lower", _fewest_and_most(0))
-        return replace(query, readings={LONG: _fewest_and_most(2)}, causes={LONG: _ENDS})
+        return replace(query, summaries={LONG: _fewest_and_most(1)}, causes={LONG: _ENDS})
     if row.metric == "seconds per step":
         return Query({"step": "run", "norm": 2, "data": "parkinsons"}, ("seconds",), "lower", _median)
     if row.metric == "seconds per iteration":
         return Query({"data": TEXTS, "rows": REVIEWS}, ("seconds",), "lower", _median)
     if row.metric == "iterations":
         fields = {"data": TEXTS, "rows": REVIEWS, "norm": int(row.method[-1])}
-        query = Query(fields, ("iterations",), "lower", _fewest_and_most(0), cause=_REVIEWS)
-        return replace(query, readings={LONG: _fewest_and_most(2)}, causes={LONG: _ENDS})
+        query = Query(fields, ("iterations",), "lower", _fewest_and_most(0))
+        return replace(query, summaries={HUNDREDTH: _fewest_and_most(2)}, causes={HUNDREDTH: _REVIEWS})
     return None
 
 
@@ -123,8 +124,14 @@ EXPERIMENT = Experiment(
     cells=_cells,
     measure=_measure,
     bind=_bind,
-    variants={LONG: "A step below 0.1 ends the algorithm; this bound was found by comparing the numbers."},
-    fitted=frozenset({LONG}),
+    variants={
+        LONG: "On the sets of Table 1 a step below 0.1 is the last; this bound was found by comparing the numbers.",
+        HUNDREDTH: (
+            "On the reviews a step below 0.6 is the last, a hundredth of the norm of the vector of weights 1; this "
+            "bound was found by comparing the numbers, too."
+        ),
+    },
+    fitted=frozenset({LONG, HUNDREDTH}),
     version=2,
     seconds=4.5,
 )

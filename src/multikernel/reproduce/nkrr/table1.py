@@ -59,7 +59,7 @@ _SONAR = (
 
 
 _EXAMPLES = "The published number is reproduced where each example is centred by the mean of its own features."
-CAUSES = {  # of each data set the variants that reproduce the most numbers
+CAUSES = {  # of each data set variants of which none reproduces more of its numbers
     "Parkinsons": {CENTRED: _EXAMPLES},
     "Iono": {"raw": "The published number is reproduced with features as they are in the file."},
     "Sonar": {

@@ -32,7 +32,7 @@ class NumbersOfFigure:
         positions = sorted({x for values in lines.values() for x in values})
         return cls(
             (axes.get_xlabel(), *lines),
-            tuple((f"{x:.4g}", *(values.get(x, "") for values in lines.values())) for x in positions),
+            tuple((f"{x:g}", *(values.get(x, "") for values in lines.values())) for x in positions),
         )
 
 
@@ -41,14 +41,17 @@ def _values(drawn: Any) -> dict[float, str]:
     from matplotlib.container import ErrorbarContainer
     from matplotlib.lines import Line2D
 
-    lengths: list[str] | None = None
+    lengths: list[str] = []
     if isinstance(drawn, ErrorbarContainer):
-        line, _, (bars, *_) = drawn.lines
-        lengths = [f" ({(top - bottom) / 2:#.2g})" for (_, bottom), (_, top) in bars.get_segments()]
+        line, _, bars = drawn.lines
+        ends = [np.reshape(segment, (-1, 2))[:, 1] for bar in bars for segment in bar.get_segments()]
+        lengths = [f" ({(end[1] - end[0]) / 2:#.2g})" if len(end) == 2 else "" for end in ends]
     elif isinstance(drawn, Line2D):
         line = drawn
     else:
         return {}
     x, y = (np.asarray(values, dtype=float) for values in line.get_data())
-    heights = [f"{value:#.4g}".rstrip(".") for value in y]
-    return dict(zip(x.tolist(), map("".join, zip(heights, lengths or [""] * len(x), strict=True)), strict=True))
+    heights = [f"{height:#.4g}".rstrip(".") if np.isfinite(height) else "" for height in y]
+    if len(lengths) == len(heights):
+        heights = [height + length for height, length in zip(heights, lengths, strict=True)]
+    return dict(zip(x.tolist(), heights, strict=True))

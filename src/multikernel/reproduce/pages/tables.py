@@ -29,6 +29,7 @@ class Counts:
     within : results that agree as the paper states them, by a measure of agreement
     by_deviation, by_errors : of these, within one published deviation, and within two standard errors of the difference
     by_digits : of these, numbers without any deviation that round to the published one, or lie in the published range
+    strictly_judged : judged results to which another measure than the published deviation applies
     with_deviation : judged results with a published deviation
     variant : results that agree only in a variant that was not chosen by looking at the published numbers
     fitted : results that agree only in a variant that was
@@ -42,6 +43,7 @@ class Counts:
     by_deviation: int
     by_errors: int
     by_digits: int
+    strictly_judged: int
     with_deviation: int
     variant: int
     fitted: int
@@ -70,6 +72,9 @@ class Counts:
             by_deviation=sum(bool(a.deviation) for a in agreements),
             by_errors=sum(bool(a.errors) and a.decisive for a in agreements),
             by_digits=sum(a.errors is None and not a.deviation for a in agreements),
+            strictly_judged=sum(
+                v.agreement[STATED].errors is not None or v.row.deviation is None for v in (*within, *differing)
+            ),
             with_deviation=sum(v.row.deviation is not None for v in (*within, *differing)),
             variant=len(differing) - len(in_no_variant) - fitted,
             fitted=fitted,
@@ -250,7 +255,7 @@ def table_line(verdict: Verdict) -> TableLine:
             if set(verdict.agreeing) == set(verdict.fitted):
                 kind = "fitted"
             else:
-                kind = "variant"
+                kind = "reading"
             sign += f" ({kind} ✓)"
             style += " agreeing"
         else:
@@ -311,7 +316,9 @@ def variant_counts(verdicts: Sequence[Verdict], names: Sequence[str]) -> list[Va
     """The counts of each variant separately, so that no row takes the variant that fits it best."""
     counts = []
     for name in names:
-        agreements = [v.agreement[name] for v in verdicts if name in v.agreement and v.row.kind is Kind.RESULT]
+        agreements = [
+            v.agreement[name] for v in verdicts if name in v.agreement and v.row.kind is Kind.RESULT and not v.quoted
+        ]
         counts.append(
             VariantCount(
                 name,
@@ -332,12 +339,14 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
     text += (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
         f"state the experiments: {counts.by_deviation} of the {counts.with_deviation} with a published standard "
-        "deviation lie within this deviation. By the stricter measure, two standard errors of the difference, or all "
-        f"printed digits where there is no deviation, {counts.strictly} ({counts.share(counts.strictly)}) agree. "
+        f"deviation lie within this deviation, the {counts.within - counts.by_deviation} others within two standard "
+        f"errors of the difference, or agree in all printed digits. By these stricter measures, of which one applies "
+        f"to {counts.strictly_judged} results, {counts.strictly} agree. "
         f"{counts.variant} more are reproduced in another reading of what a paper leaves open ({counts.variant_share} "
         f"in all), {counts.fitted} only where parameters, samples or preparations were found by looking at the "
-        f"published numbers ({counts.fitted_share} in all), and {differing} in no variant: {counts.better} are better, "
-        f"{counts.worse} worse, {counts.other} neither; for {counts.unexplained} of these no cause is known."
+        f"published numbers ({counts.fitted_share} in all), and {differing} in no variant that counts: "
+        f"{counts.better} are better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of these "
+        "no cause is known."
     )
     quoted = [verdict for verdict in verdicts if verdict.quoted and verdict.row.kind is Kind.RESULT]
     if not quoted:

@@ -154,7 +154,7 @@ class Page:
 
     @property
     def differing(self) -> list[TableLine]:
-        """The results that differ in every variant, or agree only in one that was fitted to them."""
+        """The results that differ, except those that another reading of the paper reproduces."""
         return [
             table_line(v)
             for v in self.verdicts

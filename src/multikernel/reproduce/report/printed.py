@@ -86,7 +86,7 @@ def choice(
 ) -> dict[str, Any]:
     """The least error over folds, the shares of runs that reached the limit of steps, and in which F rose.
 
-    Also the fewest and the most steps of a run.
+    Also the mean number of steps of a run, and the fewest and the most.
     """
     squares = np.zeros((len(alphas), len(radii)))
     ends = []
@@ -104,5 +104,6 @@ def choice(
         "error": float(errors.min()),
         "not ended": float(np.mean([end.steps == MOST for end in ends])),
         "risen": float(np.mean([end.risen > 0 for end in ends])),
-        "steps": [min(end.steps for end in ends), max(end.steps for end in ends)],
+        "steps": float(np.mean([end.steps for end in ends])),
+        "fewest and most steps": [min(end.steps for end in ends), max(end.steps for end in ends)],
     }

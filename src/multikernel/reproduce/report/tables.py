@@ -146,7 +146,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
         fields = {"data": DATA[row.data], "method": method, "step": "folds"}
         return Query(fields, ("error",), "lower", same_samples=True, of_squares=True)
     if row.metric == "iterations range":
-        return Query({"step": "folds"}, ("steps",), summary=smallest_to_largest, remark=_END, stated=PRINTED)
+        steps = ("fewest and most steps",)
+        return Query({"step": "folds"}, steps, summary=smallest_to_largest, remark=_END, stated=PRINTED)
     if row.place not in ("Table 2", "Table 4"):
         return None
     if row.place == "Table 4" and row.method in ("IIA", "rIIA", "BM") and row.metric.startswith("sqrt"):
