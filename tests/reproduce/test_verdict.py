@@ -267,6 +267,7 @@ def test_counts_of_hand_made_rows() -> None:
     quoted.append(_verdict_by(row(), experiment(), query, results(stated=0.9)))
     assert Counts.of([*verdicts, *quoted]).judged == 9
     quoted.append(_verdict_by(row(), experiment(), NotComparable("not run", quoted=True), Results(())))
+    assert [table_line(each).sign for each in quoted[2:]] == ["quoted, agrees", "quoted, differs", "quoted"]
     assert headline([*verdicts, *quoted]) == (
         f"{text} 5 more numbers are quoted by a paper from others, and are not counted: 4 of them are measured here, "
         "and 3 are reproduced."

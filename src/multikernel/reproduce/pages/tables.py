@@ -261,6 +261,8 @@ def table_line(verdict: Verdict) -> TableLine:
         else:
             remark = remark or f"The cause is not known. {verdict.remark[:1].upper()}{verdict.remark[1:]}".strip()
     agreement = verdict.agreement.get(STATED)
+    if verdict.quoted:
+        sign = "quoted" if agreement is None else f"quoted, {'agrees' if agreement.within else 'differs'}"
     measured_text = ""
     count = ""
     if stated_number:
