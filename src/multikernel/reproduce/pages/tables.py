@@ -341,9 +341,8 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
     text += (
         f"Of {counts.judged} published results, {counts.within} ({counts.stated_share}) are reproduced as the papers "
         f"state the experiments: {counts.by_deviation} of the {counts.with_deviation} with a published standard "
-        f"deviation lie within this deviation, the {counts.within - counts.by_deviation} others within two standard "
-        f"errors of the difference, or agree in all printed digits. By these stricter measures, of which one applies "
-        f"to {counts.strictly_judged} results, {counts.strictly} agree. "
+        f"deviation lie within this deviation, and {counts.strictly} of the {counts.strictly_judged} to which a "
+        "stricter measure applies, two standard errors of the difference or all printed digits, agree by this one. "
         f"{counts.variant} more are reproduced in another reading of what a paper leaves open ({counts.variant_share} "
         f"in all), {counts.fitted} only where parameters, samples or preparations were found by looking at the "
         f"published numbers ({counts.fitted_share} in all), and {differing} in no variant that counts: "
