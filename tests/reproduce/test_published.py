@@ -74,6 +74,7 @@ def test_variants_that_look_at_the_published_numbers_are_named() -> None:
         "examples centred",
         "lambda = 1, training half",
         "moved digits",
+        "C per sample",
         "signed, C per sample",
         "tied lambda",
         "with a constant",

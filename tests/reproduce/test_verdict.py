@@ -261,6 +261,7 @@ def test_counts_of_hand_made_rows() -> None:
     assert "agree by this one. 2 more are reproduced in another reading" in text
     assert "leaves open (44 % in all), 1 only where" in text
     assert "published numbers (56 % in all), and 4 in no variant that counts: 2 are better, 1 worse, 1 neither" in text
+    assert "1 more results are not compared" in text
     assert "quoted" not in text
     query = Query({}, ("error",), "lower", quoted=True)
     quoted = [_verdict_by(row(), experiment(), query, results(stated=0.71)) for _ in range(3)]
@@ -269,7 +270,7 @@ def test_counts_of_hand_made_rows() -> None:
     quoted.append(_verdict_by(row(), experiment(), NotComparable("not run", quoted=True), Results(())))
     assert [table_line(each).sign for each in quoted[2:]] == ["quoted, agrees", "quoted, differs", "quoted"]
     assert headline([*verdicts, *quoted]) == (
-        f"{text} 5 more numbers are quoted by a paper from others, and are not counted: 4 of them are measured here, "
+        f"{text} 5 numbers are quoted by a paper from others, and are not counted: 4 of them are measured here, "
         "and 3 are reproduced."
     )
 

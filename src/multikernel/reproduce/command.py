@@ -81,7 +81,7 @@ def reproduce(
     costs = [_cost(experiment, ledger, scope, checks) for experiment in experiments]
     facts = {"run": str(scope)}
     if also:
-        facts["cells of earlier versions"] = ", ".join(also)
+        facts["cells of other versions"] = ", ".join(also)
     first_page = write_pages(out, experiments, results, whole_results, costs, facts, remeasure.summary(checks), quick)
     if failed is not None:
         raise failed

@@ -29,7 +29,7 @@ VARIANTS = {
 _CAUSE = (
     "The published share of errors is reached where the classifiers are trained once more, on their support vectors "
     "and on copies of them that are shifted by one pixel. Whether the paper did this is not known; its numbers are "
-    "lower than those that others report for such classifiers."
+    "lower than those that others report for classifiers without moved digits."
 )
 
 

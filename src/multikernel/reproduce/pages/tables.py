@@ -350,10 +350,12 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
         "no cause is known."
     )
     quoted = [verdict for verdict in verdicts if verdict.quoted and verdict.row.kind is Kind.RESULT]
+    if counts.not_comparable > len(quoted):
+        text += f" {counts.not_comparable - len(quoted)} more results are not compared, each with its reason."
     if not quoted:
         return text
     measured = [verdict.agreement[STATED].within for verdict in quoted if verdict.agreement]
     return (
-        f"{text} {len(quoted)} more numbers are quoted by a paper from others, and are not counted: {len(measured)} of "
+        f"{text} {len(quoted)} numbers are quoted by a paper from others, and are not counted: {len(measured)} of "
         f"them are measured here, and {sum(measured)} are reproduced."
     )

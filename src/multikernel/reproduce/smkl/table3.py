@@ -97,7 +97,9 @@ EXPERIMENT = Experiment(
         "have one category only. The rank-one kernels, one for each term, have the mean trace n. The paper says of its "
         "data in general that they are standardised; terms are not standardised one by one here, as rare terms would "
         "then have the largest weight. The terms and their frequencies in the idf are those of all documents. C and "
-        "the smoothing are chosen by five stratified folds, C from every third value of the grid of Table 2."
+        "the smoothing are chosen by five stratified folds, C from every third value of the grid of Table 2. In place "
+        "of the paper's solvers, those of this library are run to a duality gap of 0.01. On the newsgroups 12 of the "
+        "40 fits of L1-MKL end before, with gaps of up to 0.85."
     ),
     cells=_cells,
     measure=_measure,
