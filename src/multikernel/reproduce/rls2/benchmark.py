@@ -131,8 +131,8 @@ _LABELS_AND_SPLITS = (
     "that the splits decide which lambda is the best."
 )
 _FLAT = (
-    "Performance is flat along the path, but a lambda with the published number of kernels would be the best one in "
-    "less than a twentieth of other draws of the splits."
+    "Where labels are centred, as the published iterations need, a lambda with the published number of kernels would "
+    "be the best one in less than a twentieth of other draws of the splits."
 )
 _ONE_CLASS = (
     "The published number of kernels belongs to a lambda at which hardly any class but the larger one is predicted."
