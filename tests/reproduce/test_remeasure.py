@@ -23,6 +23,7 @@ from multikernel.reproduce.results import Ledger
     ({"error": math.nan}, {"error": math.nan}, 0.0),
     ({"error": math.nan}, {"error": 1.0}, math.inf),
     ({"seconds": 1.0, "certificate": 1e-7}, {"seconds": 9.0, "certificate": 1e-9}, 0.0),
+    ({"error": 0.5}, {"error": 0.5, "certificate": 1e-9}, 0.0),
     ({"error": 0.5}, {"area": 0.5}, math.inf),
     ({"error": [0.5]}, {"error": []}, math.inf),
     ({"words": "a"}, {"words": "b"}, math.inf),
