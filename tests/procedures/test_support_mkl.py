@@ -410,3 +410,27 @@ def test_kernels_that_look_useless_at_first_and_dominate_later_are_found() -> No
     few = np.flatnonzero(weights.values)
     again, _ = learned(bank.select(few), HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
     assert again.objective == pytest.approx(weights.objective, rel=1e-6)
+
+
+def terms_of_texts(seed: int) -> tuple[Array, Array]:
+    """Up to 220 texts of unit length with some thousand terms, most of them rare, of which a few decide the class."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(60, 220)), int(rng.integers(800, 4000))
+    frequency = 1.0 / np.arange(1, p + 1) ** rng.uniform(0.6, 1.1)
+    frequency *= rng.uniform(20, 60) / frequency.sum()
+    X = (rng.random((n, p)) < np.minimum(frequency, 0.9)) * rng.gamma(2, 1, size=p)
+    X = X[:, X.any(axis=0)]
+    X /= np.linalg.norm(X, axis=1)[:, None]
+    w = rng.normal(size=X.shape[1]) * (rng.random(X.shape[1]) < 0.05)
+    return X, np.where(X @ w + 0.05 * rng.normal(size=n) > 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize(("seed", "C"), [(14, 4.0), (151, 1000.0)])
+def test_kernels_of_single_terms_that_enter_late(seed: int, C: float) -> None:
+    """Most of some thousand kernels are left out at first; steps from a point near the boundary would be blocked."""
+    X, y = terms_of_texts(seed)
+    bank = bind(kernels.linear_features(), X)
+    bank = bank.scaled(np.full(len(bank), len(y) / bank.traces().mean()))
+    problem = Problem(bank, Linear(), HingeMachine(C), Simplex(), y)
+    found, _ = procedure.support_mkl(problem, tol=1e-4, max_iter=500)
+    assert found.converged

@@ -77,6 +77,10 @@ class InteriorProblem(ABC, Generic[Pair]):
         """The pair for all kernels; the problem to continue with; and where to continue, if not at this point."""
         return pair, self, None
 
+    def again(self) -> BarrierPoint | None:
+        """A first point of this problem, to start again from; None to end where steps are blocked."""
+        return None
+
 
 def solve(
     problem: InteriorProblem[Pair],
@@ -95,6 +99,7 @@ def solve(
     initial = point.complementarity
     stalled = 0
     length = 1.0
+    moved = False  # whether steps go on from a point of an earlier problem, which may be near the boundary of this one
     for step in range(max_iter + 1):
         with np.errstate(over="ignore", invalid="ignore"):  # at a point that overflows, the gap is not finite
             pair, point, system = problem.read(point)
@@ -110,12 +115,19 @@ def solve(
             best = pair
         history.append(pair.gap)
         observe(Event(step + 1, Certificate("duality gap", pair.gap)))
-        last = step == max_iter or stalled == 3 or time_is_up()
-        if problem.due(pair.gap, tol) or last:
-            pair, revised, restart = problem.reviewed(best if last else pair, point, tol)
+        blocked = stalled == 3
+        first = problem.again() if blocked and moved else None
+        last = step == max_iter or (blocked and first is None) or time_is_up()
+        if problem.due(pair.gap, tol) or last or blocked:
+            pair, revised, restart = problem.reviewed(best if last or blocked else pair, point, tol)
             if pair.gap <= tol or last:
                 break
-            problem = revised
+            if first is None:
+                problem = revised
+                moved = moved or restart is not None
+            else:
+                restart = first
+                moved = False
             if restart is not None:
                 point = restart
                 best = None

@@ -122,13 +122,16 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         if revised.complete:
             look_at = tol
         else:
-            look_at = max(0.1 * min(pair.gap, self.look_at), 0.5 * tol)
+            look_at = max(min(0.1 * pair.gap, self.look_at), 0.5 * tol)
         problem = replace(self, working=revised, look_at=look_at)
         if revised is working:
             return pair, problem, None
         if off_path:
             moved = first_point(saddle, revised)
         return pair, problem, moved
+
+    def again(self) -> BarrierPoint:
+        return first_point(self.saddle, self.working)
 
 
 def _trivial(saddle: Saddle) -> InteriorPoint | None:
