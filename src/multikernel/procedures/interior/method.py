@@ -5,7 +5,8 @@
 
 for every support vector machine and every separable domain (simplex, balls of any norm around an offset, penalties,
 entropy): a barrier on each inequality, Newton steps on the optimality conditions, Mehrotra's predictor and corrector.
-Some fifteen steps reduce the gap to 1e-8 for any kernels (duplicated, of low rank, badly scaled) and any C; each takes
+If all kernels take part, some fifteen steps reduce the gap to 1e-8 for any kernels (duplicated, of low rank, badly
+scaled) and any C; thousands of kernels, which enter a working set one after the other, took 50 to 190 steps. Each takes
 one pass over the kernels of the working set and one Cholesky factorisation.
 
 The certificate is over all kernels, including those outside the working set (``working.py``).
@@ -122,6 +123,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         if revised.complete:
             look_at = tol
         else:
+            # not less while kernels are missing: they have to enter before the point is near the boundary
             look_at = max(min(0.1 * pair.gap, self.look_at), 0.5 * tol)
         problem = replace(self, working=revised, look_at=look_at)
         if revised is working:

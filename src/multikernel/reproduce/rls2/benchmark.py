@@ -166,7 +166,9 @@ def _bank_and_target(source: DataSource, name: str, variant: str) -> tuple[Kerne
     else:
         y = source.signs(name)[1]
     if variant in (ERP, AS_FEATURE):
-        more, y = (y, _estimates(source)) if variant == ERP else (_estimates(source), y)
+        more = _estimates(source)
+        if variant == ERP:
+            more, y = y, more
         X = np.column_stack([X, FeatureScaling("standard")(more[:, None])])
     bank = bind(kernels.rls2_basis(), X)
     traces = bank.traces()

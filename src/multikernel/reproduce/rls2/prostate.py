@@ -28,6 +28,7 @@ _COMPONENTS = 7  # principal components
 _DIRECTIONS = 2  # of partial least squares
 WAYS = 10  # draws of the folds
 MORE = 40  # draws of the folds for the variant, whose two outcomes are about equally frequent
+THIRTEENTH = 12  # the position of the published point among 20 values of lambda
 POINT = "lambda = 0.0886"
 TWENTY = "20 values"  # of lambda: with no other number of values up to 38 the published point is one of them
 _FOLDS = (
@@ -130,9 +131,10 @@ def _data(source: DataSource) -> tuple[Array, Array, Array]:
 def _measure(cell: Cell, source: DataSource, prerequisite: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y, train = _data(source)
     if cell["step"] == "folds":
-        alphas = np.logspace(4, -4, VALUES if "variant" not in dict(cell.fields) else 20).tolist()
-        if cell.get("variant") == POINT:
-            alphas = alphas[12:13]
+        variant = cell.get("variant")
+        alphas = np.logspace(4, -4, VALUES if variant is None else 20).tolist()
+        if variant == POINT:
+            alphas = [alphas[THIRTEENTH]]
         return _two_layers(X, y, train, cell["seed"], alphas)
     b, constant = METHODS[cell["method"]](X[train], y[train])
     return _table_column(b, constant, X[~train], y[~train])
