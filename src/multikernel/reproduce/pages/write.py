@@ -176,7 +176,7 @@ class Page:
         return [table_line(v) for v in self.verdicts if v.row.kind is Kind.TIME]
 
     @property
-    def errata(self) -> list[Erratum]:
+    def errata(self) -> list[list[str]]:
         return errata(self.paper)
 
 
@@ -267,23 +267,7 @@ def _other_counts(verdicts: Sequence[Verdict]) -> list[tuple[str, int, int, int]
     return counts
 
 
-@dataclass(frozen=True)
-class Erratum:
-    """An error in a paper.
-
-    Parameters
-    ----------
-    paper, where, printed, right, see : str; ``see`` says how to verify it
-    """
-
-    paper: str
-    where: str
-    printed: str
-    right: str
-    see: str
-
-
-def errata(paper: str) -> list[Erratum]:
-    """The errata of a paper."""
-    text = files("multikernel.reproduce.pages").joinpath("errata.csv").read_text(encoding="utf-8")
-    return [Erratum(**line) for line in csv.DictReader(text.splitlines()) if line["paper"] == paper]
+def errata(paper: str) -> list[list[str]]:
+    """The errors of a paper, after a line of headings; the documentation shows the same file."""
+    file = files("multikernel.reproduce.pages").joinpath("errata", f"{paper}.csv")
+    return list(csv.reader(file.read_text(encoding="utf-8").splitlines()))
