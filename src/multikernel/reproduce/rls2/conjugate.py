@@ -3,9 +3,9 @@
     c = (R(d) + alpha I)^{-1} y             by conjugate gradients, from the last c, to a residual of DELTA |y|
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
-until |(R(d) + alpha I) c - y| <= DELTA |y|; the next alpha starts from the last d and c. The paper says that it uses
-conjugate gradients and this test of the residual. With exactly solved systems the test holds where the algorithm
-starts.
+until |(R(d) + alpha I) c - y| <= DELTA |y|; the next alpha starts from the last d and c. The paper has this test, says
+that it uses conjugate gradients, and starts from the last d. It does not say how accurately they solve a system, nor
+where they start: both are as here because the published iterations are so reproduced.
 """
 
 from __future__ import annotations
