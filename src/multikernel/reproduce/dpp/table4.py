@@ -47,7 +47,16 @@ _HABERMAN = (
     "Three features that are scaled to [0, 1] have only two dimensions left once samples have unit length. If a "
     "constant feature is added, the AUC is within the published deviation."
 )
-_SIGNED = "The published numbers are reproduced with features that are scaled to [-1, 1]."
+_SCALED = (
+    "The paper does not state how features are scaled. With other scalings than [0, 1] EasyMKL has the published area. "
+    "On these inputs gHKL has 0.83 for every rho, more than is published, so that no scaling gives the whole row."
+)
+_SIGNED = "The published number is reproduced with features that are scaled to [-1, 1]."
+_CAUSES = {
+    "Haberman": {CONSTANT: _HABERMAN},
+    "Liver": {"signed": _SIGNED},
+    "Diabetes": {"standardised": _SCALED},
+}
 _COST = (
     "With features scaled to [-1, 1], and with C divided by the number of training samples, so that its grid ends at "
     "about 3, the published AUC is reproduced on Liver for rho = 1.1 and 1.5, though not for 2; neither of these two "
@@ -122,8 +131,7 @@ def _bind(row: PublishedNumber) -> Binding | None:
         return None
     fields = {"data": NAMES[row.data], "method": row.method}
     if row.method == EASY:
-        causes = {CONSTANT: _HABERMAN} if row.data == "Haberman" else {"signed": _SIGNED}
-        return Query(fields, ("auc",), "higher", causes=causes, same_samples=True)
+        return Query(fields, ("auc",), "higher", causes=_CAUSES.get(row.data, {}), same_samples=True)
     if row.data == "Haberman":
         return Query(fields, ("auc",), "higher", same_samples=True, instead=_ORDER)
     causes = {PER_SAMPLE: f"Why is not known. {_COST}"}
@@ -140,7 +148,7 @@ EXPERIMENT = Experiment(
         "the graph gHKL was given. Here its kernels are products of x_i z_i, on the same inputs as those of EasyMKL, "
         "and the weight of a product doubles with each factor. Features are scaled to [0, 1], and samples to unit "
         "length. The inner folds of EasyMKL stop at a duality gap of 1e-3; those of gHKL stop at a gap of "
-        "1e-2, and its final models at 1e-3."
+        "1e-2, and its final models at 1e-3; where they end before, on Haberman, gaps are up to 0.007 and 0.03."
     ),
     cells=_cells,
     measure=_measure,
@@ -160,7 +168,7 @@ EXPERIMENT = Experiment(
             "shows how long it was; this was found by comparing the numbers."
         ),
     },
-    fitted=frozenset({PER_SAMPLE, ONLY_COST, CONSTANT}),
+    fitted=frozenset({"signed", PER_SAMPLE, ONLY_COST, CONSTANT}),
     tol=1e-3,
     seconds=5.0,
 )
