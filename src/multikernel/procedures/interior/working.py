@@ -32,21 +32,20 @@ class WorkingSet:
     index : int array, the positions of the kernels in the set
     kernels : KernelBank of the kernels in the set
     sparse : bool, whether the domain lets weights be exactly zero; otherwise no kernel leaves
+    left : bool array (m,), the kernels that have left the set before; those that came back stay, so that no set can
+        come again and again
     """
 
     bank: KernelBank
     index: Array
     kernels: KernelBank
     sparse: bool
+    left: Array
 
     @classmethod
     def of(cls, bank: KernelBank, index: Array, sparse: bool) -> WorkingSet:
-        """The kernels at these positions, in the precision of the bank and stored if that fits."""
-        if len(index) == len(bank):
-            return cls(bank, index, bank, sparse)
-        if bank.rounding <= 2.0**-53:
-            return cls(bank, index, bank.exact(index), sparse)
-        return cls(bank, index, bank.select(index), sparse)
+        """The kernels at these positions, none of which has left before."""
+        return cls(bank, index, _stored(bank, index), sparse, np.zeros(len(bank), dtype=bool))
 
     @classmethod
     def first(cls, bank: KernelBank, domain: Separable, b: Array, start: Array | None) -> WorkingSet:
@@ -101,7 +100,7 @@ class WorkingSet:
         cost = np.minimum(2.0 * point.reduced_cost, largest - scores[self.index])  # the two agree as the steps go on
         # A kernel leaves if its reduced cost is more than a tenth of that for a score of zero, and its weight is below
         # 1/1000 of the largest one.
-        matters = keep | (cost < 0.1 * largest) | (point.delta > 1e-3 * point.delta.max())
+        matters = keep | (cost < 0.1 * largest) | (point.delta > 1e-3 * point.delta.max()) | self.left[self.index]
         excess = scores - (1.0 - _ENTERING_SCORE) * largest
         excess[self.index] = -np.inf
         limit = max(WORKING_FIRST // 2, len(self.index) // 2)
@@ -110,10 +109,20 @@ class WorkingSet:
         if matters.all() and not len(entering):
             return self, point
         index = np.concatenate([self.index[matters], entering])
+        left = self.left.copy()
+        left[self.index[~matters]] = True
         cost = 0.5 * np.maximum(largest - scores[entering], _ENTERING_SCORE * largest)
         mu = point.mu
         point = point.on(matters).joined_by(mu / cost, cost)
         if not (len(entering) or self.complete):  # the kernels that stay are in the bank of the set
-            return replace(self, index=index, kernels=self.kernels.select(np.flatnonzero(matters))), point
+            return replace(self, index=index, kernels=self.kernels.select(np.flatnonzero(matters)), left=left), point
         order = np.argsort(index)
-        return WorkingSet.of(self.bank, index[order], True), point.on(order)
+        index = index[order]
+        return replace(self, index=index, kernels=_stored(self.bank, index), left=left), point.on(order)
+
+
+def _stored(bank: KernelBank, index: Array) -> KernelBank:
+    """The kernels at these positions, in the precision of the bank and stored if that fits."""
+    if len(index) == len(bank):
+        return bank
+    return bank.exact(index) if bank.rounding <= 2.0**-53 else bank.select(index)
