@@ -97,8 +97,34 @@ def test_the_proposition_holds_for_one_kernel() -> None:
 
 @pytest.mark.parametrize(
     ("theta", "u", "said"),
-    [([1.0], [1.0, 0.0], "2 finite numbers"), ([1.0, np.nan], [1.0, 0.0], "2 finite numbers")],
+    [
+        ([1.0], [1.0, 0.0], "2 finite numbers"),
+        ([1.0, np.nan], [1.0, 0.0], "2 finite numbers"),
+        ([-1.0, 1.0], [1.0, 0.0], "must not be negative"),
+        (["a", "b"], [1.0, 0.0], "holds strings"),
+    ],
 )
 def test_weights_that_do_not_fit_are_refused(theta: list[float], u: list[float], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         proposition_4(matrices(0, 2), np.ones(6), theta, u)
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 1e-8, 1e-12])
+def test_what_the_kernels_cannot_explain_adds_nothing(alpha: float) -> None:
+    """With K = 11' the value along theta = 1 is (1'y)^2 / (3 (3 theta^2 + alpha)), whose second derivative is known."""
+    exact = 6.0**2 / 3.0 * (8 * 9.0 / (3.0 + alpha) ** 3 - 2 * 3.0 / (3.0 + alpha) ** 2)
+    K = [np.ones((3, 3))]
+    y = [1.0, 2.0, 3.0]
+    assert 2.0 * proposition_4(K, y, [1.0], [1.0], alpha) == pytest.approx(exact, rel=1e-9)
+    found = convexity(K, y, 2, alpha, NormBall(2.0, 0.0, 1.0), False, 0)
+    assert found.smallest[0] == pytest.approx(exact, rel=1e-9)
+
+
+def test_too_small_an_alpha_is_refused() -> None:
+    with pytest.raises(ValueError, match="alpha=1e-30 is too small"):
+        proposition_4([np.ones((3, 3))], [1.0, 2.0, 3.0], [1.0], [1.0], 1e-30)
+
+
+def test_of_a_singular_kernel_no_alpha_is_large() -> None:
+    x = np.arange(1.0, 5.0)
+    assert curvature_bounds([1e3 * np.outer(x, x)]).vacuous

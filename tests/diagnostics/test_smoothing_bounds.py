@@ -69,5 +69,9 @@ def test_bad_input() -> None:
         smoothing_bounds([np.eye(2)] * 2, steps=0)
     with pytest.raises(ValueError, match="C"):
         smoothing_bounds([np.eye(2)] * 2, C=-1.0)
+    with pytest.raises(ValueError, match="beyond double precision"):
+        smoothing_bounds([np.eye(2)] * 2, C=1e-170)
+    with pytest.raises(ValueError, match="a kernel and a sample at least"):
+        smoothing_bounds(np.zeros((2, 0, 0)))
     with pytest.raises(ValueError, match="all kernels are zero"):
         smoothing_bounds(np.zeros((2, 3, 3)))

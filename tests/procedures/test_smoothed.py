@@ -200,3 +200,14 @@ def test_steps_that_rounding_hides_come_to_an_end():
     assert not found.converged
     assert found.certificate.value > 0.0
     assert np.isfinite(found.a).all()
+
+
+def test_a_large_smoothing_makes_no_point_optimal() -> None:
+    """(s/2) log m is a constant of the problem, beside which all that can be gained is small."""
+    problem = PROBLEMS["random"]()
+    found = smoothed(precomputed(problem.K), problem.y, 1.0, 1e6, start=np.zeros(len(problem.y)))
+    assert found.converged
+    K = problem.K.mean(axis=0) * np.outer(problem.y, problem.y)
+    best = smoothed(precomputed(problem.K), problem.y, 1.0, 1e6, tol=1e-9).a
+    gain = best.sum() - 0.5 * best @ K @ best
+    assert found.a.sum() - 0.5 * found.a @ K @ found.a == pytest.approx(gain, rel=1e-3)

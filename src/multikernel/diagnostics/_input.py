@@ -79,6 +79,8 @@ def as_bank(K: Any) -> KernelBank:
         return precomputed(list(K))
     array = np.asarray(K)
     if array.ndim == 3:
+        if array.size == 0:
+            raise ValueError(f"K must have a kernel and a sample at least, got shape {array.shape}")
         return precomputed(array)
     return precomputed([positive(array)])
 

@@ -11,6 +11,9 @@ eigenvalues and eigenvectors of S^degree, so that for r = (degree + 1) / (degree
 
     F is convex along the ray where alpha <= r min kappa_i > 0,    concave where alpha >= r max kappa_i.
 
+If y has a part in the null space of all products of ``degree`` kernels, that part of a is y / alpha there, and adds
+nothing to W and T. It is taken off y first, since its rounding errors, of the order of 1 / alpha^2, would.
+
 For degree 2, proposition 4 of Cortes, Mohri and Rostamizadeh (2009) is about the signs of these eigenvalues; it, and
 constants that were published later for general alpha and are vacuous for two kernels or more, are in
 ``published_curvature.py``.
@@ -25,7 +28,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
-from multikernel._floats import EPS, SINGULAR
+from multikernel._floats import SINGULAR
 from multikernel._parameters import SEED
 from multikernel._row_labels import check_rows
 from multikernel._rules import AnyOf, Instance, Nothing, Whole
@@ -134,15 +137,16 @@ def convexity(
     SEED.check(random_state, "convexity: random_state")
     check_rows(("bank", bank), ("y", y))
     kernels = _input.as_bank(bank)
-    machine = RidgeMachine(alpha, fit_intercept)
+    machine = RidgeMachine(alpha, fit_intercept=False)
     power = HadamardPower(degree)
     values = _input.target(y, kernels.shape[0])
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
     ball.check(len(kernels))
     points = np.stack([ball.start(len(kernels)), *_sample(ball, len(kernels), n_samples, random_state)])
     _input.check_power(kernels, points.max(axis=0), power.degree)
-    spectra = np.stack([linalg.eigvalsh(_second(kernels, power, machine, values, theta)) for theta in points])
     target = values - values.mean() if fit_intercept else values
+    part = part_in_range(kernels, target, power.degree)
+    spectra = np.stack([linalg.eigvalsh(_second(kernels, power, machine, part, theta)) for theta in points])
     return Convexity(
         degree=int(degree),
         alpha=float(alpha),
@@ -164,12 +168,26 @@ def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Ar
     return 0.5 * (H + H.T)
 
 
+def nothing(bank: KernelBank, values: Array) -> float:
+    """The rounding error of these eigenvalues, in increasing order: smaller ones count as zero."""
+    return float(2.0 * bank.rounding * len(values) * values[-1])
+
+
+def part_in_range(bank: KernelBank, y: Array, degree: int) -> Array:
+    """The part of y outside the null space of all entrywise products of ``degree`` kernels of the bank."""
+    traces = bank.traces()
+    weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
+    values, vectors = linalg.eigh(bank.combine(weights).dense() ** degree)
+    inside = vectors[:, values > nothing(bank, values)]
+    return np.asarray(inside @ (inside.T @ y))
+
+
 def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[float, float]:
     """The largest alpha for which F is convex along the ray through theta, and the smallest for which it is concave."""
     if power.degree == 1:
         return np.inf, np.inf
     values = linalg.eigvalsh(power.gram(bank, theta).dense())
-    positive = values[values > len(values) * EPS * values[-1]]
+    positive = values[values > nothing(bank, values)]
     ratio = (power.degree + 1.0) / (power.degree - 1.0)
     if len(positive):
         return (ratio * float(positive[0]), ratio * float(positive[-1]))

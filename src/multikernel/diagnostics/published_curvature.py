@@ -41,8 +41,10 @@ from multikernel._row_labels import check_rows
 from multikernel._rules import AnyOf, Instance, Nothing
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.checks import numbers
 from multikernel.combinations import HadamardPower
 from multikernel.diagnostics import _input
+from multikernel.diagnostics.curvature import nothing, part_in_range
 from multikernel.domains import NormBall
 from multikernel.numerics.cholesky import factor_of, solved
 
@@ -140,8 +142,9 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
     H = float("inf")
     if len(kernels) == 1:
         low = max(float(ball.offset(1)[0]) - ball.radius, 0.0)
-        smallest = float(linalg.eigvalsh(_squares(kernels, np.ones(1)))[0])
-        D = max(smallest, 0.0)
+        values = linalg.eigvalsh(_squares(kernels, np.ones(1)))
+        if values[0] > nothing(kernels, values):
+            D = float(values[0])
         if low * D > 0.0:
             with np.errstate(over="ignore"):
                 H = float(np.float64(low * D) ** -2.0)
@@ -161,7 +164,8 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     ----------
     bank : square KernelBank of m kernels, an array (m, n, n) or a list of matrices
     y : array-like (n,), the target, taken as it is
-    theta, u : array-like (m,), the weights, and a direction of any signs
+    theta : array-like (m,), the weights, none of them negative
+    u : array-like (m,), a direction of any signs
     alpha : float > 0, the ridge
 
     Returns
@@ -170,7 +174,7 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
 
     Raises
     ------
-    ValueError : where the matrices are not square, y, theta or u does not fit, or alpha is not positive
+    ValueError : where the matrices are not square, y, theta or u does not fit, or alpha is not positive or too small
 
     References
     ----------
@@ -189,14 +193,22 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     kernels = _input.as_bank(bank)
     values = _input.target(y, kernels.shape[0])
     m = len(kernels)
-    weights, direction = (np.asarray(vector, dtype=float) for vector in (theta, u))
+    weights, direction = numbers(theta, "proposition_4: theta"), numbers(u, "proposition_4: u")
     if weights.shape != (m,) or direction.shape != (m,) or not (np.isfinite(weights) & np.isfinite(direction)).all():
         raise ValueError(f"proposition_4: theta and u must be {m} finite numbers each, one for each kernel")
+    if (weights < 0.0).any():
+        raise ValueError(f"proposition_4: theta must not be negative, got {weights.min():.6g}")
     _input.check_power(kernels, np.maximum(np.abs(weights), np.abs(direction)), 2)
     S = kernels.combine(weights).dense()
     along = S * kernels.combine(direction).dense()
-    factor = factor_of(np.asfortranarray(S * S + float(alpha) * np.eye(len(S))))
-    a = solved(factor, values)
+    try:
+        factor = factor_of(np.asfortranarray(S * S + float(alpha) * np.eye(len(S))))
+    except linalg.LinAlgError:
+        raise ValueError(
+            f"proposition_4: alpha={alpha:.3g} is too small beside the kernels: S o S + alpha I is singular in double "
+            f"precision; give at least {1e-15 * float(np.square(S).sum()) ** 0.5:.1g}"
+        ) from None
+    a = solved(factor, part_in_range(kernels.select(np.flatnonzero((weights != 0.0) | (direction != 0.0))), values, 2))
     image = along @ a
     curved = 4.0 * float(image @ solved(factor, image))
     return curved - float(direction @ kernels.pair_forms(a) @ direction)

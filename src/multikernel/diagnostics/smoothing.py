@@ -9,12 +9,13 @@ a^0, which is also the centre of the prox function, by |a* - a^0|^2 <= n C^2,
     f_0 - min f_0 <= that + (s/2) log m                       (corollary 5, corrected)
 
 and the smoothing that makes the second smallest is s = C^2 n b sqrt(2 / ((N + 1) (N + 2) log m)). Printed (Xu, Jin,
-Zhu, Lyu and King 2010) are the same with half the largest diagonal entry d in place of the first b, and (N + 1)^2,
+Zhu, Lyu and King 2010) are, with d / 2 in place of the first b in L, where d is the largest diagonal entry,
 
     f_s - min f_s <= 2 L |a*|^2 / (N + 1)^2
     f_0 - min f_0 <= n d / (4 (N + 1)^2) + n C^2 sqrt(b^2 (log m - 1) / 2) / (N + 1)
 
-of which the second bounds nothing where there are two kernels, whose log is below 1.
+of which the second lacks a factor 4 C^2 in its first term, so that it depends on the unit of the kernels, and bounds
+nothing where there are two kernels, whose log is below 1.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     bank : square KernelBank of m kernels, an array (m, n, n) or a list of matrices
     C : float > 0, the upper bound of a
     smoothing : float > 0 or None, s; None for the one that makes corollary 5 smallest, as the paper computes it
-    steps : int >= 1, N + 1
+    steps : int from 1 to 1e9, N + 1
 
     Raises
     ------
@@ -103,7 +104,8 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     says something: a = 0 is 100 above the minimum at most
     """
     POSITIVE.check(C, "smoothing_bounds: C")
-    Whole(1).check(steps, "smoothing_bounds: steps")
+    Whole(1, 10**9).check(steps, "smoothing_bounds: steps")
+    squared = float(C) * float(C)
     kernels = _input.as_bank(bank)
     m, n = len(kernels), kernels.shape[0]
     b = largest_eigenvalue(kernels)
@@ -115,15 +117,17 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
             raise ValueError("smoothing_bounds: one kernel needs no smoothing; set smoothing for its bounds")
         if b == 0.0:
             raise ValueError("smoothing_bounds: all kernels are zero, so that no smoothing is best; set smoothing")
-        s = C**2 * n * b * np.sqrt(2.0 / (rate * entropy))
+        s = squared * n * b * np.sqrt(2.0 / (rate * entropy))
     else:
         POSITIVE.check(smoothing, "smoothing_bounds: smoothing")
         s = float(smoothing)
-    smoothing_term = n * C**2 * b * (b / (2.0 * s))
-    theorem = 2.0 * (b + smoothing_term) * n * C**2 / rate
+    if not 0.0 < s < np.inf or not 0.0 < squared < np.inf:
+        raise ValueError(f"smoothing_bounds: with C={C:.3g} the bounds are beyond double precision; give other units")
+    smoothing_term = n * squared * b * (b / (2.0 * s))
+    theorem = 2.0 * (b + smoothing_term) * n * squared / rate
     printed = np.nan
     if entropy >= 1.0:
-        printed = n * half_diagonal / (2.0 * steps**2) + n * C**2 * b * np.sqrt(0.5 * (entropy - 1.0)) / steps
+        printed = n * half_diagonal / (2.0 * steps**2) + n * squared * b * np.sqrt(0.5 * (entropy - 1.0)) / steps
     return SmoothingBounds(
         C=float(C),
         smoothing=float(s),
@@ -131,7 +135,7 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
         lipschitz=b + smoothing_term,
         printed_lipschitz=half_diagonal + smoothing_term,
         theorem_4=theorem,
-        printed_theorem_4=2.0 * (half_diagonal + smoothing_term) * n * C**2 / steps**2,
+        printed_theorem_4=2.0 * (half_diagonal + smoothing_term) * n * squared / steps**2,
         corollary_5=theorem + 0.5 * s * entropy,
         printed_corollary_5=printed,
         value=n * C,

@@ -75,7 +75,7 @@ def nesterov(
     target : array (n,) of -1 and +1
     C : float > 0 or array (n,), the upper bounds of a
     smoothing : float > 0, s
-    tol : float, the duality gap at which it stops, relative to |f_s|
+    tol : float, the duality gap at which it stops, relative to |f_s|, or to |f_s - (s/2) log m| where this is less
     max_iter : int >= 1, N + 1; the paper has 500
     warm : array (n,), a^0; the machine without intercept on the mean kernel if not given
     observe : called after each step
@@ -119,13 +119,13 @@ def nesterov(
         a = beta + 2.0 / (k + 3.0) * (gamma - beta)
         q_beta, q = problem.scores(beta, a)
         values.append(problem.value(beta, q_beta))
-        gaps.append(Certificate.gap(values[-1], bound).value)
+        gaps.append(problem.gap(values[-1], bound).value)
         observe(Event(k + 1, Certificate("duality gap", gaps[-1]), beta, values[-1], values[-1], bound))
         if gaps[-1] <= tol or time_is_up():
             break
     g = problem.gradient(beta, q_beta)
     bound = max(bound, values[-1] - problem.fall(beta, g))
-    certificate = Certificate.gap(values[-1], bound)
+    certificate = problem.gap(values[-1], bound)
     return NesterovWeights(
         values=problem.weights(q_beta),
         objective=values[-1],

@@ -72,7 +72,7 @@ def smoothed(
     target : array (n,) of -1 and +1
     C : float > 0 or array (n,), the upper bounds of a
     smoothing : float > 0, s, in units of a'Y K_k Y a
-    tol : float, the gap to reach, relative to |f_s|
+    tol : float, the gap to reach, relative to |f_s|, or to |f_s - (s/2) log m| where this is less
     max_iter : int, steps at most
     start : array (n,), ``a`` of a similar problem; the machine on the mean of the kernels if not given
     observe : called after each step
@@ -101,9 +101,10 @@ def smoothed(
     for step in range(max_iter):
         g = problem.gradient(state.z, state.z_scores)
         state = replace(state, bound=max(state.bound, state.z_value - problem.fall(state.z, g)))
-        history.append(state.gap)
-        observe(Event(step + 1, Certificate("duality gap", state.gap), state.a, state.value, state.value, state.bound))
-        if state.gap <= tol or time_is_up():
+        gap = problem.gap(state.value, state.bound)
+        history.append(gap.value)
+        observe(Event(step + 1, gap, state.a, state.value, state.value, state.bound))
+        if gap.reached(tol) or time_is_up():
             break
         next_state = state.advanced(problem, g)
         if next_state is None:
@@ -130,10 +131,6 @@ class _State:
     def at(cls, problem: SmoothedProblem, a: Array, q: Array) -> _State:
         value = problem.value(a, q)
         return cls(a, q, value, a, q, value, 1.0, 0.0, -np.inf)
-
-    @property
-    def gap(self) -> float:
-        return Certificate.gap(self.value, self.bound).value
 
     def advanced(self, problem: SmoothedProblem, g: Array) -> _State | None:
         """A projected gradient step from z to the next a, and the next z ahead of it.
@@ -199,7 +196,7 @@ def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[
     q = state.scores
     g = problem.gradient(a, q)
     bound = max(state.bound, state.value - problem.fall(a, g))
-    gap = Certificate("duality gap", min(state.gap, relative(problem.fall(a, g), state.value)))
+    gap = problem.gap(state.value, bound)
     return SmoothedWeights(
         values=problem.weights(q),
         objective=state.value,
@@ -287,6 +284,14 @@ class SmoothedProblem:
     def fall(self, a: Array, g: Array) -> float:
         """max over the box of g'(a - u)."""
         return fall_in_box(g, a, 0.0, self.upper)
+
+    def gap(self, value: float, bound: float) -> Certificate:
+        """The gap relative to |f_s|, or to how far f_s is below its value at a = 0 where this is less.
+
+        That value, (s/2) log m, is a constant of the problem: with a large s it would make every gap small.
+        """
+        below = abs(value - 0.5 * self.smoothing * float(np.log(len(self.bank))))
+        return Certificate("duality gap", relative(value - bound, min(abs(value), below)))
 
     def unsmoothed_gap(self, a: Array, q: Array, g: Array) -> float:
         """Primal minus dual value of L1-MKL without intercept, relative to the primal."""

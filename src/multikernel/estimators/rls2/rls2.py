@@ -160,9 +160,9 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     mode : {"certified", "paper", "conjugate"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
         small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
-        that the gap is above ``tol``. "conjugate" is the alternation as the paper's experiments run it, with linear
-        systems solved by conjugate gradients, to a residual of 1/100 of the targets: also its coefficients are near
-        those of its weights only.
+        that the gap is above ``tol``. "conjugate" is the alternation with linear systems solved
+        by conjugate gradients, as in the paper's experiments, here to a residual of 1/100 of the targets: also its
+        coefficients are near those of its weights only.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 200
@@ -292,9 +292,9 @@ class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     mode : {"certified", "paper", "conjugate"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
         small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
-        that the gap is above ``tol``. "conjugate" is the alternation as the paper's experiments run it, with linear
-        systems solved by conjugate gradients, to a residual of 1/100 of the targets: also its coefficients are near
-        those of its weights only.
+        that the gap is above ``tol``. "conjugate" is the alternation with linear systems solved
+        by conjugate gradients, as in the paper's experiments, here to a residual of 1/100 of the targets: also its
+        coefficients are near those of its weights only.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 200

@@ -120,7 +120,8 @@ class SMKLClassifier(BinaryClassifier):
     solver : {"auto", "accelerated", "nesterov"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "accelerated" Nesterov's method
         on the smoothed problem, with the step sizes found on the way; "nesterov" the published algorithm with its
-        printed constants, which takes a hundred times as many steps: raise ``max_iter``.
+        printed constants, which takes a hundred times as many steps: raise ``max_iter``. It is not sure to converge,
+        since the printed step may be too long.
     class_weight : None, "balanced" or dict from labels to weights, default None
         Factors of C for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"

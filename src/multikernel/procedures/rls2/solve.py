@@ -7,9 +7,9 @@ coefficients and weights alternately,
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
 until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
-is of the order of alpha: with small alpha the rule is satisfied at once for any d. Mode "conjugate" is the variant of
-the paper's experiments: the systems are solved by conjugate gradients, from the last c on and to the residual of the
-rule. The returned gap is the true one, also for such an inexact c.
+is of the order of alpha: with small alpha the rule is satisfied at once for any d. Mode "conjugate" solves the
+systems by conjugate gradients, as the paper says of its experiments, from the last c on and to the residual of the
+rule, which it does not say. The returned gap is the true one, also for such an inexact c.
 """
 
 from __future__ import annotations
