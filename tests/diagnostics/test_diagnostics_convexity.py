@@ -128,3 +128,19 @@ def test_input_is_checked() -> None:
         convexity(BANK, Y, domain=NormBall(2.0, 1.0, np.ones(2)))
     with pytest.raises(ValueError, match="bank must be square"):
         convexity(BANK.cross(X[:3]), Y)
+
+
+def test_powers_of_small_kernels_are_no_zeros() -> None:
+    """Kernels are of any size: what is in the null space of a power is seen where its largest entry is near 1."""
+    X = np.random.default_rng(1).normal(size=(60, 2))
+    K = RBF(0.5)(X, X)
+    y = np.sin(X[:, 0])
+    found = convexity([K], y, 150, 1.0, NormBall(2.0, 0.0, 1.0), n_samples=0)
+    other = convexity([1e-3 * K], y, 150, 1.0, NormBall(2.0, 0.0, 1e3), n_samples=0)
+    assert found.smallest[0] > 1.0
+    assert other.smallest[0] == pytest.approx(found.smallest[0] * 1e-6, rel=1e-6)
+
+
+def test_an_intercept_is_yes_or_no() -> None:
+    with pytest.raises(ValueError, match="fit_intercept"):
+        convexity(BANK, Y, fit_intercept="no")

@@ -121,8 +121,13 @@ def test_what_the_kernels_cannot_explain_adds_nothing(alpha: float) -> None:
 
 
 def test_too_small_an_alpha_is_refused() -> None:
-    with pytest.raises(ValueError, match="alpha=1e-30 is too small"):
-        proposition_4([np.ones((3, 3))], [1.0, 2.0, 3.0], [1.0], [1.0], 1e-30)
+    """The message says which one is not."""
+    for unit in (1e-3, 1.0, 1e6):
+        K = [unit * np.ones((3, 3))]
+        with pytest.raises(ValueError, match="is too small") as refusal:
+            proposition_4(K, [1.0, 2.0, 3.0], [1.0], [1.0], 1e-40 * unit**2)
+        enough = float(str(refusal.value).rsplit(maxsplit=1)[1])
+        assert proposition_4(K, [1.0, 2.0, 3.0], [1.0], [1.0], enough) * unit**2 == pytest.approx(12.0)
 
 
 def test_of_a_singular_kernel_no_alpha_is_large() -> None:

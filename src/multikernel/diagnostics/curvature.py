@@ -21,7 +21,7 @@ constants that were published later for general alpha and are vacuous for two ke
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -137,7 +137,7 @@ def convexity(
     SEED.check(random_state, "convexity: random_state")
     check_rows(("bank", bank), ("y", y))
     kernels = _input.as_bank(bank)
-    machine = RidgeMachine(alpha, fit_intercept=False)
+    machine = RidgeMachine(alpha, fit_intercept)
     power = HadamardPower(degree)
     values = _input.target(y, kernels.shape[0])
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
@@ -145,8 +145,13 @@ def convexity(
     points = np.stack([ball.start(len(kernels)), *_sample(ball, len(kernels), n_samples, random_state)])
     _input.check_power(kernels, points.max(axis=0), power.degree)
     target = values - values.mean() if fit_intercept else values
-    part = part_in_range(kernels, target, power.degree)
-    spectra = np.stack([linalg.eigvalsh(_second(kernels, power, machine, part, theta)) for theta in points])
+    part = _input.part_in_range(kernels, target, power.degree)
+    spectra = np.stack(
+        [
+            linalg.eigvalsh(_second(kernels, power, replace(machine, fit_intercept=False), part, theta))
+            for theta in points
+        ]
+    )
     return Convexity(
         degree=int(degree),
         alpha=float(alpha),
@@ -154,7 +159,7 @@ def convexity(
         points=points,
         smallest=spectra[:, 0],
         largest=spectra[:, -1],
-        limit=linalg.eigvalsh(-power.second(kernels, points[0], target)),
+        limit=linalg.eigvalsh(-power.second(kernels, points[0], part)),
         ray=_along_ray(power, kernels, points[0]),
     )
 
@@ -168,26 +173,12 @@ def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Ar
     return 0.5 * (H + H.T)
 
 
-def nothing(bank: KernelBank, values: Array) -> float:
-    """The rounding error of these eigenvalues, in increasing order: smaller ones count as zero."""
-    return float(2.0 * bank.rounding * len(values) * values[-1])
-
-
-def part_in_range(bank: KernelBank, y: Array, degree: int) -> Array:
-    """The part of y outside the null space of all entrywise products of ``degree`` kernels of the bank."""
-    traces = bank.traces()
-    weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
-    values, vectors = linalg.eigh(bank.combine(weights).dense() ** degree)
-    inside = vectors[:, values > nothing(bank, values)]
-    return np.asarray(inside @ (inside.T @ y))
-
-
 def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[float, float]:
     """The largest alpha for which F is convex along the ray through theta, and the smallest for which it is concave."""
     if power.degree == 1:
         return np.inf, np.inf
     values = linalg.eigvalsh(power.gram(bank, theta).dense())
-    positive = values[values > nothing(bank, values)]
+    positive = values[values > _input.rounding_of(bank, values)]
     ratio = (power.degree + 1.0) / (power.degree - 1.0)
     if len(positive):
         return (ratio * float(positive[0]), ratio * float(positive[-1]))

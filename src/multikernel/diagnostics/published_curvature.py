@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from multikernel._floats import EPS
 from multikernel._parameters import POSITIVE
 from multikernel._row_labels import check_rows
 from multikernel._rules import AnyOf, Instance, Nothing
@@ -44,7 +45,6 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import numbers
 from multikernel.combinations import HadamardPower
 from multikernel.diagnostics import _input
-from multikernel.diagnostics.curvature import nothing, part_in_range
 from multikernel.domains import NormBall
 from multikernel.numerics.cholesky import factor_of, solved
 
@@ -143,7 +143,7 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
     if len(kernels) == 1:
         low = max(float(ball.offset(1)[0]) - ball.radius, 0.0)
         values = linalg.eigvalsh(_squares(kernels, np.ones(1)))
-        if values[0] > nothing(kernels, values):
+        if values[0] > _input.rounding_of(kernels, values):
             D = float(values[0])
         if low * D > 0.0:
             with np.errstate(over="ignore"):
@@ -164,7 +164,7 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     ----------
     bank : square KernelBank of m kernels, an array (m, n, n) or a list of matrices
     y : array-like (n,), the target, taken as it is
-    theta : array-like (m,), the weights, none of them negative
+    theta : array-like (m,), the weights, none of them negative, so that S is a kernel
     u : array-like (m,), a direction of any signs
     alpha : float > 0, the ridge
 
@@ -206,9 +206,10 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
     except linalg.LinAlgError:
         raise ValueError(
             f"proposition_4: alpha={alpha:.3g} is too small beside the kernels: S o S + alpha I is singular in double "
-            f"precision; give at least {1e-15 * float(np.square(S).sum()) ** 0.5:.1g}"
+            f"precision; give at least {2.0 * EPS * len(S) * float(np.linalg.norm(S * S)):.1e}"
         ) from None
-    a = solved(factor, part_in_range(kernels.select(np.flatnonzero((weights != 0.0) | (direction != 0.0))), values, 2))
+    involved = kernels.select(np.flatnonzero((weights != 0.0) | (direction != 0.0)))
+    a = solved(factor, _input.part_in_range(involved, values, 2))
     image = along @ a
     curved = 4.0 * float(image @ solved(factor, image))
     return curved - float(direction @ kernels.pair_forms(a) @ direction)

@@ -121,10 +121,13 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     else:
         POSITIVE.check(smoothing, "smoothing_bounds: smoothing")
         s = float(smoothing)
-    if not 0.0 < s < np.inf or not 0.0 < squared < np.inf:
-        raise ValueError(f"smoothing_bounds: with C={C:.3g} the bounds are beyond double precision; give other units")
-    smoothing_term = n * squared * b * (b / (2.0 * s))
+    smoothing_term = n * squared * b * (b / (2.0 * s)) if s > 0.0 else np.inf
     theorem = 2.0 * (b + smoothing_term) * n * squared / rate
+    if not (np.isfinite(theorem) and 0.0 < squared < np.inf):
+        raise ValueError(
+            f"smoothing_bounds: with C={C:.3g} and smoothing={s:.3g} the bounds are beyond double precision; give "
+            "other units"
+        )
     printed = np.nan
     if entropy >= 1.0:
         printed = n * half_diagonal / (2.0 * steps**2) + n * squared * b * np.sqrt(0.5 * (entropy - 1.0)) / steps

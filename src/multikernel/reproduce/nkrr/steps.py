@@ -26,15 +26,16 @@ from multikernel.reproduce.verdict import Binding, Measured, Query, smallest_to_
 REVIEWS = 900
 BIGRAMS = 3600
 MOST = 100  # iterations
-SHORTEST = (1e-3, 0.1, 0.6)  # a step below ends the printed algorithm; the paper does not state this bound
+# A step below ends the printed algorithm; the paper does not state this bound. The table has the first, the texts all.
+SHORTEST = (1e-3, 0.1, 0.6)
 NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"
 _ENDS = (
-    "The paper does not state how short the last step of the algorithm is, and with some bound it ends after any "
-    "number of iterations. On the sets of Table 1 steps are below 1e-3 after 1 to 100 iterations, the most that are "
-    "run, and below 0.1 after 1 to 13. On the reviews steps are below 0.1 after 2 to 49 iterations. They are below "
-    "0.6, a hundredth of the norm of the vector of weights 1, after 2, with norm 1 as with norm 2, and at duality gaps "
-    "from 0.35 to 7.3 in seven of eight runs."
+    "The paper does not state how short the last step of the algorithm is, and for any number of iterations there is a "
+    "bound that ends it there. On the sets of Table 1 steps are below 1e-3 after 1 to 69 iterations, or in three of "
+    "eight runs not within 100, and below 0.1 after 1 to 13. On the reviews steps are below 0.1 after 2 to 49 "
+    "iterations. They are below 0.6, a hundredth of the norm of the vector of weights 1, after 2, with norm 1 as with "
+    "norm 2, and at duality gaps from 0.35 to 7.3 in seven of eight runs."
 )
 
 

@@ -78,7 +78,7 @@ class Mode:
 
 CONJUGATE = "conjugate gradients"
 CENTRED = "labels centred"
-BOTH = "conjugate gradients, labels centred"
+CENTRED_CONJUGATE = "conjugate gradients, labels centred"
 ERP = "ERP"
 ERP_CONJUGATE = "ERP, conjugate gradients"
 AS_FEATURE = "ERP as a feature"
@@ -87,13 +87,13 @@ MODES = {
     STATED: Mode("paper"),
     CONJUGATE: Mode("conjugate"),
     CENTRED: Mode("paper", centred=True),
-    BOTH: Mode("conjugate", centred=True),
+    CENTRED_CONJUGATE: Mode("conjugate", centred=True),
     CERTIFIED: Mode("certified"),
     ERP: Mode("paper"),
     ERP_CONJUGATE: Mode("conjugate"),
     AS_FEATURE: Mode("paper"),
 }
-OF_LABELS = (CENTRED, BOTH)  # the variants of classification
+OF_LABELS = (CENTRED, CENTRED_CONJUGATE)  # the variants of classification
 OF_CPU = (ERP, ERP_CONJUGATE, AS_FEATURE)
 IN_FEWER = (CENTRED, CERTIFIED, AS_FEATURE)  # splits; none of them is the cause of a difference
 TIED = "tied lambda"
@@ -106,14 +106,15 @@ def tied(variant: str) -> str:
 
 VARIANTS = {
     CONJUGATE: (
-        "Linear systems are solved by conjugate gradients, from the last coefficients and to the residual of the "
-        "stopping test; the paper says neither, and this was found by comparing iterations."
+        "Linear systems are solved by conjugate gradients, as the paper says. It says neither where they start nor how "
+        "accurate they are: that they start from the last coefficients and end at the residual of the stopping test "
+        "was found by comparing iterations."
     ),
     CENTRED: (
         "In classification, the mean of the training labels is subtracted from the labels, as the paper says of "
         "regression targets only; this was found by comparing the numbers."
     ),
-    BOTH: "Conjugate gradients and labels centred, both as above.",
+    CENTRED_CONJUGATE: "Conjugate gradients and labels centred, both as above.",
     CERTIFIED: "The problem is solved to a duality gap of 1e-4 at every lambda.",
     ERP: (
         "On Cpu the target is ERP, an estimate by others, and the measured performance PRP is one of the features, as "
@@ -127,7 +128,7 @@ VARIANTS = {
         "other draws of the splits, as resamples of resamples of these splits imitate them, that is taken at which the "
         "number of kernels is nearest to the published one."
     ),
-    **{tied(v): f'The same, of the variant "{v}".' for v in (CONJUGATE, BOTH, ERP, ERP_CONJUGATE)},
+    **{tied(v): f'The same, of the variant "{v}".' for v in (CONJUGATE, CENTRED_CONJUGATE, ERP, ERP_CONJUGATE)},
 }
 _TARGET = "The paper's target is probably ERP, an estimate by others."
 _SYSTEMS = "Conjugate gradients that end early give the published iterations."
@@ -312,7 +313,7 @@ def _causes(name: str) -> dict[str, str]:
         return {ERP: _TARGET, ERP_CONJUGATE: f"{_TARGET} {_SYSTEMS}"}
     if SETS[name].regression or name in UNCENTRED:
         return {CONJUGATE: _SYSTEMS}
-    return {BOTH: _SYSTEMS_AND_LABELS}
+    return {CENTRED_CONJUGATE: _SYSTEMS_AND_LABELS}
 
 
 def _bind(row: PublishedNumber) -> Binding | None:
