@@ -106,8 +106,8 @@ EXPERIMENT = Experiment(
     part=(
         "A usual run has ten outer folds, on all 351 rows of Ionosphere and on 500 of the 4,177 rows of Abalone, three "
         "inner folds in place of ten. The paper does not state the values of D. The whole protocol, with one draw, was "
-        "run on Ionosphere, and took a minute, and on all rows of Abalone, where its 14 cells took 1.2 processor hours, "
-        "and 2.7 GB for the 31 matrices of D = 30."
+        "run on Ionosphere, and took a minute, and on all rows of Abalone, where its 14 cells took 1.2 processor "
+        "hours, and 2.7 GB for the 31 matrices of D = 30."
     ),
     draw=tuple(
         Figure(title, "Is Q_D, with a kernel for each degree, more accurate than R_D?", _draw, {"data": name})

@@ -343,9 +343,10 @@ def headline(verdicts: Sequence[Verdict], quick: bool = False) -> str:
         f"state the experiments: {counts.by_deviation} of the {counts.with_deviation} with a published standard "
         f"deviation lie within this deviation, and {counts.strictly} of the {counts.strictly_judged} to which a "
         "stricter measure applies, two standard errors of the difference or all printed digits, agree by this one. "
-        f"{counts.variant} more are reproduced in another reading of what a paper leaves open ({counts.variant_share} "
-        f"in all), {counts.fitted} only where parameters, samples or preparations were found by looking at the "
-        f"published numbers ({counts.fitted_share} in all), and {differing} in no variant that counts: "
+        f"{counts.variant} more {'is' if counts.variant == 1 else 'are'} reproduced in another reading of what a paper "
+        f"leaves open ({counts.variant_share} in all), {counts.fitted} only where parameters, samples or preparations "
+        f"were found by looking at the published numbers ({counts.fitted_share} in all), and {differing} in no variant "
+        "that counts: "
         f"{counts.better} are better, {counts.worse} worse, {counts.other} neither; for {counts.unexplained} of these "
         "no cause is known."
     )
