@@ -101,11 +101,18 @@ def _test_result(model: Any, weights: Array, test_bank: KernelBank, y_test: Arra
     }
 
 
-def accuracy_query(fields: Mapping[str, Any], method: str, **options: Any) -> Query:
-    """The published accuracy of a method; that of SMKL is compared with the smoothing of the paper's bound."""
+def accuracy_query(fields: Mapping[str, Any], method: str, variant: str = "", **options: Any) -> Query:
+    """The published accuracy of a method; that of SMKL is compared with the smoothing of the paper's bound.
+
+    Smoothing by folds is a variant of the stated cells, or of those of ``variant``.
+    """
     if method != SMKL:
         return Query(fields, (), "higher", _accuracy(method), **options)
-    return Query(fields, (), "higher", _accuracy(BY_BOUND), summaries={BY_FOLDS: _accuracy(SMKL)}, **options)
+    name = f"{variant}, {BY_FOLDS}" if variant else BY_FOLDS
+    of = {name: variant} if variant else {}
+    return Query(
+        fields, (), "higher", _accuracy(BY_BOUND), summaries={name: _accuracy(SMKL)}, summaries_of=of, **options
+    )
 
 
 def _accuracy(method: str) -> Callable[[Sequence[Any]], Measured | None]:
