@@ -54,9 +54,8 @@ _END = (
 )
 _SAMPLES = (
     "Table 2 was probably computed on the samples of Sonar. On these all of its numbers are reproduced as stated, "
-    "except two errors that are reproduced with other parameters; with those of rPGD 36 % of the signs are wrong, "
-    "where 29 % are printed. On Ionosphere, prepared as in the authors' program, all methods have 14 % wrong signs, "
-    "where the table has 23 to 29 %."
+    "except two errors; that of UNIF is reproduced with other parameters, and that of rPGD is not. On Ionosphere, "
+    "prepared as in the authors' program, all methods have 14 % wrong signs, where the table has 23 to 29 %."
 )
 _UNIFORM = (
     "No lambda from 1e-6 to 1e4 gives an error above 1.22 with degree 2, or above 1.31 with degree 1. This holds for "
