@@ -5,6 +5,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import multikernel as mk
 from cases import one_in
@@ -114,6 +115,15 @@ def test_a_predictor_that_came_out_constant_is_told():
     assert "the predictor is constant: at C=" in sentence
     assert "every residual is smaller than epsilon" in sentence
     assert not said(mk.L1MKLRegressor(epsilon=100.0), X, np.full(60, 3.0))
+
+
+def test_a_fit_that_did_not_converge_is_not_told_to_be_constant_by_its_parameters():
+    """With so small an alpha it gives up, and smaller values would be the wrong advice."""
+    model = mk.RLS2Regressor(kernels.per_feature(kernels.RBF(0.5)), alpha=1e-60)
+    with pytest.warns(ConvergenceWarning, match="raise alpha"):
+        model.fit(X, Y)
+    assert not model.dual_coef_.any()
+    assert not said(model)
 
 
 @pytest.mark.parametrize("model", [mk.EasyMKLClassifier(), mk.AverageMKLClassifier()])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from multikernel._arrays import refuse_masked
 from multikernel._typing import Array
@@ -120,17 +119,3 @@ def signs(y: Any, n: int) -> Array:
     if len(classes) != 2:
         raise ValueError(f"y must have two classes, got {len(classes)}: {', '.join(map(str, classes[:5]))}")
     return 2.0 * member - 1.0
-
-
-def rounding_of(bank: KernelBank, values: Array) -> float:
-    """The rounding error of eigenvalues, in increasing order, of a matrix of this bank: smaller ones count as zero."""
-    return float(2.0 * bank.rounding * len(values) * values[-1])
-
-
-def part_in_range(bank: KernelBank, y: Array, degree: int) -> Array:
-    """The part of y outside the null space of all entrywise products of ``degree`` kernels of the bank."""
-    traces = bank.traces()
-    weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
-    values, vectors = linalg.eigh(near_one(bank.combine(weights).dense()) ** degree)
-    inside = vectors[:, values > rounding_of(bank, values)]
-    return np.asarray(inside @ (inside.T @ y))

@@ -145,13 +145,9 @@ def convexity(
     points = np.stack([ball.start(len(kernels)), *_sample(ball, len(kernels), n_samples, random_state)])
     _input.check_power(kernels, points.max(axis=0), power.degree)
     target = values - values.mean() if fit_intercept else values
-    part = _input.part_in_range(kernels, target, power.degree)
-    spectra = np.stack(
-        [
-            linalg.eigvalsh(_second(kernels, power, replace(machine, fit_intercept=False), part, theta))
-            for theta in points
-        ]
-    )
+    part = part_in_range(kernels, target, power.degree)
+    plain = replace(machine, fit_intercept=False)  # of the centred target
+    spectra = np.stack([linalg.eigvalsh(_second(kernels, power, plain, part, theta)) for theta in points])
     return Convexity(
         degree=int(degree),
         alpha=float(alpha),
@@ -173,12 +169,26 @@ def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Ar
     return 0.5 * (H + H.T)
 
 
+def rounding_of(bank: KernelBank, values: Array) -> float:
+    """The rounding error of eigenvalues, in increasing order, of a matrix of this bank: smaller ones count as zero."""
+    return float(2.0 * bank.rounding * len(values) * values[-1])
+
+
+def part_in_range(bank: KernelBank, y: Array, degree: int) -> Array:
+    """The part of y outside the null space of all entrywise products of ``degree`` kernels of the bank."""
+    traces = bank.traces()
+    weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
+    values, vectors = linalg.eigh(_input.near_one(bank.combine(weights).dense()) ** degree)
+    inside = vectors[:, values > rounding_of(bank, values)]
+    return np.asarray(inside @ (inside.T @ y))
+
+
 def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[float, float]:
     """The largest alpha for which F is convex along the ray through theta, and the smallest for which it is concave."""
     if power.degree == 1:
         return np.inf, np.inf
     values = linalg.eigvalsh(power.gram(bank, theta).dense())
-    positive = values[values > _input.rounding_of(bank, values)]
+    positive = values[values > rounding_of(bank, values)]
     ratio = (power.degree + 1.0) / (power.degree - 1.0)
     if len(positive):
         return (ratio * float(positive[0]), ratio * float(positive[-1]))

@@ -45,6 +45,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import numbers
 from multikernel.combinations import HadamardPower
 from multikernel.diagnostics import _input
+from multikernel.diagnostics.curvature import part_in_range, rounding_of
 from multikernel.domains import NormBall
 from multikernel.numerics.cholesky import factor_of, solved
 
@@ -143,7 +144,7 @@ def curvature_bounds(bank: Any, domain: NormBall | None = None) -> CurvatureBoun
     if len(kernels) == 1:
         low = max(float(ball.offset(1)[0]) - ball.radius, 0.0)
         values = linalg.eigvalsh(_squares(kernels, np.ones(1)))
-        if values[0] > _input.rounding_of(kernels, values):
+        if values[0] > rounding_of(kernels, values):
             D = float(values[0])
         if low * D > 0.0:
             with np.errstate(over="ignore"):
@@ -209,7 +210,7 @@ def proposition_4(bank: Any, y: Any, theta: Any, u: Any, alpha: float = 1.0) -> 
             f"precision; give at least {2.0 * EPS * len(S) * float(np.linalg.norm(S * S)):.1e}"
         ) from None
     involved = kernels.select(np.flatnonzero((weights != 0.0) | (direction != 0.0)))
-    a = solved(factor, _input.part_in_range(involved, values, 2))
+    a = solved(factor, part_in_range(involved, values, 2))
     image = along @ a
     curved = 4.0 * float(image @ solved(factor, image))
     return curved - float(direction @ kernels.pair_forms(a) @ direction)

@@ -81,7 +81,8 @@ def smoothing_bounds(bank: Any, C: float = 1.0, smoothing: float | None = None, 
     ----------
     bank : square KernelBank of m kernels, an array (m, n, n) or a list of matrices
     C : float > 0, the upper bound of a
-    smoothing : float > 0 or None, s; None for the one that makes corollary 5 smallest, as the paper computes it
+    smoothing : float > 0 or None, s; None for the one that makes corollary 5 smallest, as the paper
+        seems to compute it
     steps : int from 1 to 1e9, N + 1
 
     Raises

@@ -147,7 +147,7 @@ def fit_on_bank(
         elif method.log_odds(model):
             model.calibrators_ = (Sigmoid(1.0, 0.0),) * np.size(model.intercept_)
 
-    if model.converged_:  # where not, this is not about the parameters
+    if model.converged_:  # at any parameters, a fit that ended early may be constant
         advise_on_constant(type(model).__name__, model.dual_coef_, target, numbers)
     advise_on_sizes_of(model, bank)
     return fitted

@@ -20,7 +20,7 @@ COSTS = tuple(2.0**e for e in range(-5, 11))
 SMKL = "SMKL"  # in cells with a smoothing that folds choose
 BY_BOUND = "SMKL, bound"  # with the one that is best for the paper's bound
 BY_FOLDS = "smoothing by folds"
-BY_FOLDS_SENTENCE = "Folds choose the smoothing of SMKL, which the paper computes, as it seems by its bound."
+BY_FOLDS_SENTENCE = "Folds choose the smoothing of SMKL; the paper computes it, probably by its bound."
 SHARES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)  # candidates for the smoothing, relative to the median score of a kernel
 
 
@@ -108,11 +108,12 @@ def accuracy_query(fields: Mapping[str, Any], method: str, variant: str = "", **
     """
     if method != SMKL:
         return Query(fields, (), "higher", _accuracy(method), **options)
-    name = f"{variant}, {BY_FOLDS}" if variant else BY_FOLDS
-    of = {name: variant} if variant else {}
-    return Query(
-        fields, (), "higher", _accuracy(BY_BOUND), summaries={name: _accuracy(SMKL)}, summaries_of=of, **options
-    )
+    by_folds = {BY_FOLDS: _accuracy(SMKL)}
+    summaries_of = {}
+    if variant:
+        by_folds = {f"{variant}, {BY_FOLDS}": _accuracy(SMKL)}
+        summaries_of = dict.fromkeys(by_folds, variant)
+    return Query(fields, (), "higher", _accuracy(BY_BOUND), summaries=by_folds, summaries_of=summaries_of, **options)
 
 
 def _accuracy(method: str) -> Callable[[Sequence[Any]], Measured | None]:
