@@ -99,11 +99,12 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _gain(measurements: Sequence[Any]) -> Measured | None:
     """Of SMKL over L1-MKL, in percent of the accuracy of L1-MKL, split by split."""
-    of_method = [[m[method]["accuracy"] for m in measurements if method in m] for method in (BY_BOUND, "L1-MKL")]
-    if not of_method[0] or len(of_method[0]) != len(of_method[1]):
-        return None
-    smoothed, sparse = np.array(of_method)
-    return over_repetitions((100.0 * (smoothed / sparse - 1.0)).tolist())
+    gains = [
+        100.0 * (measurement[BY_BOUND]["accuracy"] / measurement["L1-MKL"]["accuracy"] - 1.0)
+        for measurement in measurements
+        if BY_BOUND in measurement
+    ]
+    return over_repetitions(gains) if gains else None
 
 
 EXPERIMENT = Experiment(
